@@ -1,0 +1,98 @@
+"""Keeps a long conversation inside its model's window, and loses nothing.
+
+Three doors, one engine: `CompressionNode` for a LangGraph graph, `CompressionMiddleware` for `create_agent`, and
+`CompressedChatMessageHistory` for chains. The names below are imported when they are first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from langchain_ctxcompress.compressor import ContextCompressor as ContextCompressor
+    from langchain_ctxcompress.engine import CompressionPlan as CompressionPlan
+    from langchain_ctxcompress.engine import CompressionResult as CompressionResult
+    from langchain_ctxcompress.engine import Outcome as Outcome
+    from langchain_ctxcompress.errors import ConfigError as ConfigError
+    from langchain_ctxcompress.errors import ContextLimitError as ContextLimitError
+    from langchain_ctxcompress.errors import CtxCompressError as CtxCompressError
+    from langchain_ctxcompress.errors import StorageBoundaryError as StorageBoundaryError
+    from langchain_ctxcompress.graph import CompressionNode as CompressionNode
+    from langchain_ctxcompress.history import CompressedChatMessageHistory as CompressedChatMessageHistory
+    from langchain_ctxcompress.limits import ContextTier as ContextTier
+    from langchain_ctxcompress.limits import ContextWindow as ContextWindow
+    from langchain_ctxcompress.limits import PrunerConfig as PrunerConfig
+    from langchain_ctxcompress.limits import PruneUrgency as PruneUrgency
+    from langchain_ctxcompress.limits import classify_prune_urgency as classify_prune_urgency
+    from langchain_ctxcompress.limits import create_context_tier as create_context_tier
+    from langchain_ctxcompress.limits import select_turns_for_summarization as select_turns_for_summarization
+    from langchain_ctxcompress.limits import should_trigger_hard_prune as should_trigger_hard_prune
+    from langchain_ctxcompress.limits import should_trigger_soft_prune as should_trigger_soft_prune
+    from langchain_ctxcompress.messages import ConversationTurn as ConversationTurn
+    from langchain_ctxcompress.messages import apply_compressed_content as apply_compressed_content
+    from langchain_ctxcompress.messages import extract_text_content as extract_text_content
+    from langchain_ctxcompress.messages import is_pinned as is_pinned
+    from langchain_ctxcompress.messages import pin as pin
+    from langchain_ctxcompress.messages import split_turns as split_turns
+    from langchain_ctxcompress.messages import unpin as unpin
+    from langchain_ctxcompress.storage import CheckpointSummary as CheckpointSummary
+    from langchain_ctxcompress.storage import SessionHistory as SessionHistory
+    from langchain_ctxcompress.strategies import CompressionStrategy as CompressionStrategy
+    from langchain_ctxcompress.strategies import Reason as Reason
+    from langchain_ctxcompress.strategies import register_strategy as register_strategy
+    from langchain_ctxcompress.summarize import ChatModelSummariser as ChatModelSummariser
+    from langchain_ctxcompress.tokens import count_tokens as count_tokens
+    from langchain_ctxcompress.tokens import estimate_tokens as estimate_tokens
+    from langchain_ctxcompress.tokens import truncate_to_tokens as truncate_to_tokens
+
+_HOMES: dict[str, tuple[str, ...]] = {
+    "compressor": ("ContextCompressor",),
+    "errors": ("ConfigError", "ContextLimitError", "CtxCompressError", "StorageBoundaryError"),
+    "graph": ("CompressionNode",),
+    "history": ("CompressedChatMessageHistory",),
+    "limits": (
+        "ContextTier",
+        "ContextWindow",
+        "PruneUrgency",
+        "PrunerConfig",
+        "classify_prune_urgency",
+        "create_context_tier",
+        "select_turns_for_summarization",
+        "should_trigger_hard_prune",
+        "should_trigger_soft_prune",
+    ),
+    "messages": (
+        "ConversationTurn",
+        "apply_compressed_content",
+        "extract_text_content",
+        "is_pinned",
+        "pin",
+        "split_turns",
+        "unpin",
+    ),
+    "engine": ("CompressionPlan", "CompressionResult", "Outcome"),
+    "storage": ("CheckpointSummary", "SessionHistory"),
+    "strategies": ("CompressionStrategy", "Reason", "register_strategy"),
+    "summarize": ("ChatModelSummariser",),
+    "tokens": ("count_tokens", "estimate_tokens", "truncate_to_tokens"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_HOME_OF)  # noqa: PLE0605 - made of the table above, so that a name stands in one place
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used."""
+    home = _HOME_OF.get(name)
+    if home is None:
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

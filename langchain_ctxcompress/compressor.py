@@ -1,0 +1,377 @@
+"""`ContextCompressor`: the engine behind every door, and the two drivers that carry out what it asks for."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage
+from langchain_core.runnables import Runnable
+
+from langchain_ctxcompress import engine
+from langchain_ctxcompress.engine import (
+    CompressionPlan,
+    CompressionResult,
+    CoolDown,
+    EngineSteps,
+    Job,
+    ModelCall,
+    Sessions,
+    StoreCall,
+)
+from langchain_ctxcompress.errors import CtxCompressError
+from langchain_ctxcompress.limits import PrunerConfig
+from langchain_ctxcompress.storage import (
+    SessionHistory,
+    StoreSteps,
+    aexecute,
+    arun,
+    execute,
+    open_store,
+    run,
+    session_ids,
+)
+from langchain_ctxcompress.strategies import CompressionStrategy, Tools, resolve_strategy
+from langchain_ctxcompress.summarize import (
+    ChatModelSummariser,
+    CompressionTask,
+    TaskFailure,
+    TaskResult,
+    resolve_model,
+)
+from langchain_ctxcompress.tokens import MessageCounter, count_tokens, truncate_to_tokens
+
+if TYPE_CHECKING:
+    from langgraph.store.base import BaseStore
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+class ContextCompressor:
+    """Keeps message lists inside their window, and archives what it replaces. Safe to share between threads and loops.
+
+    Args:
+        model: The summariser: a chat model, a name for `init_chat_model` (extra `agents`), a `ChatModelSummariser` with
+            settings of its own, or `None` for the extractive one, which needs no model, no key and no network.
+        config: The limits; by default 500,000 and 800,000 tokens, said once in the log.
+        strategy: A strategy or its name.
+        store: Where originals are archived: a LangGraph store, the path of a SQLite file, a `sqlite:` or `postgresql:`
+            URL, or `None` for memory.
+        session_id: Whose conversation a list is where no call says; by default an id of this compressor's own.
+        namespace: Keeps tenants apart in one store.
+        cooldown: When a failing summariser is left alone, and for how long.
+
+    Raises:
+        SummariserError: The model cannot be set up.
+        UnknownStrategyError: No strategy has that name.
+        ConfigError: The store is none.
+        StorageError: The store cannot be opened.
+    """
+
+    def __init__(
+        self,
+        model: BaseChatModel | Runnable[Any, Any] | ChatModelSummariser | str | None = None,
+        *,
+        config: PrunerConfig | None = None,
+        strategy: str | CompressionStrategy = "ladder",
+        store: BaseStore | Path | str | None = None,
+        session_id: str | None = None,
+        namespace: Sequence[str] = (),
+        cooldown: CoolDown | None = None,
+    ) -> None:
+        if config is None:
+            config = PrunerConfig()
+            _say_defaults(config.soft_limit_tokens, config.hard_limit_tokens)
+        self.config = config
+        self.strategy = resolve_strategy(strategy)
+        self.session_id = session_id or f"session-{uuid4().hex}"
+        self.store_given = store is not None
+        self.namespace = tuple(namespace)
+        self.cooldown = cooldown or CoolDown()
+        self._summariser = _summariser_of(model)
+        self._sessions = Sessions(open_store(store), namespace)
+        encoding = config.encoding_model
+        self._tools = Tools(
+            MessageCounter(encoding),
+            functools.partial(count_tokens, model=encoding),
+            functools.partial(truncate_to_tokens, model=encoding),
+        )
+
+    @property
+    def store(self) -> BaseStore:
+        """Where originals are archived."""
+        return self._sessions.store
+
+    @property
+    def summariser(self) -> ChatModelSummariser | None:
+        """The chat-model summariser; `None` where the extractive one writes."""
+        return self._summariser
+
+    def compress(
+        self,
+        messages: Sequence[BaseMessage],
+        *,
+        session_id: str | None = None,
+        force: bool = False,
+        instructions: str = "",
+        overhead_tokens: int = 0,
+        config: PrunerConfig | None = None,
+        store: BaseStore | None = None,
+    ) -> CompressionResult:
+        """Make a list smaller where it is at or over its soft limit.
+
+        Args:
+            messages: The conversation; it is not changed.
+            session_id: Whose archive it belongs to.
+            force: Compress what there is to compress, whatever the limits say.
+            instructions: A wish for the summariser, such as "keep the SQL".
+            overhead_tokens: Size of what is sent besides the messages (system prompt, tool schemas), in tokens.
+            config: Limits for this call instead of the compressor's.
+            store: A store for this call instead of the compressor's.
+
+        Returns:
+            The new list, what became of it, and why.
+
+        Raises:
+            InvalidMessagesError: The list holds something that is no message.
+            TokenCountError: A message cannot be counted.
+            ContextLimitError: What must stay is over the hard limit, and the config says to raise.
+        """
+        job = self._job(
+            messages,
+            session_id,
+            config=config,
+            store=store,
+            force=force,
+            instructions=instructions,
+            overhead_tokens=overhead_tokens,
+        )
+        result = self._drive(engine.compress(job), job)
+        _log(job, result)
+        return result
+
+    async def acompress(
+        self,
+        messages: Sequence[BaseMessage],
+        *,
+        session_id: str | None = None,
+        force: bool = False,
+        instructions: str = "",
+        overhead_tokens: int = 0,
+        config: PrunerConfig | None = None,
+        store: BaseStore | None = None,
+    ) -> CompressionResult:
+        """As `compress`, without blocking the loop."""
+        job = self._job(
+            messages,
+            session_id,
+            config=config,
+            store=store,
+            force=force,
+            instructions=instructions,
+            overhead_tokens=overhead_tokens,
+        )
+        result = await self._adrive(engine.compress(job), job)
+        _log(job, result)
+        return result
+
+    def plan(
+        self,
+        messages: Sequence[BaseMessage],
+        *,
+        session_id: str | None = None,
+        force: bool = False,
+        overhead_tokens: int = 0,
+    ) -> CompressionPlan:
+        """What `compress` would do. No model is called and nothing is written."""
+        job = self._job(messages, session_id, force=force, overhead_tokens=overhead_tokens)
+        return self._drive(engine.plan(job), job)
+
+    def history(self, session_id: str | None = None) -> SessionHistory:
+        """The archive of a session."""
+        return self._sessions.get(session_id or self.session_id).history
+
+    def expand(self, checkpoint_id: str, *, session_id: str | None = None) -> list[BaseMessage] | None:
+        """The originals that a checkpoint covers, in order and byte for byte; `None` for an unknown checkpoint.
+
+        Args:
+            checkpoint_id: The checkpoint.
+            session_id: Where to look; by default in every session of the store, those last used first.
+        """
+        return run(self._expand_steps(checkpoint_id, session_id), self.store)
+
+    async def aexpand(self, checkpoint_id: str, *, session_id: str | None = None) -> list[BaseMessage] | None:
+        """As `expand`, without blocking the loop."""
+        return await arun(self._expand_steps(checkpoint_id, session_id), self.store)
+
+    def expand_message(self, message_id: str, *, session_id: str | None = None) -> BaseMessage | None:
+        """The newest archived revision of a message, byte for byte; `None` if it was never seen.
+
+        Args:
+            message_id: The message.
+            session_id: Where to look; by default in every session of the store, those last used first.
+        """
+        return run(self._expand_message_steps(message_id, session_id), self.store)
+
+    async def aexpand_message(self, message_id: str, *, session_id: str | None = None) -> BaseMessage | None:
+        """As `expand_message`, without blocking the loop."""
+        return await arun(self._expand_message_steps(message_id, session_id), self.store)
+
+    def view(self, messages: Sequence[BaseMessage], *, session_id: str | None = None) -> list[BaseMessage]:
+        """The active context of a full list as the stored checkpoints make it: nothing is compressed anew."""
+        job = self._job(messages, session_id)
+        return self._drive(engine.view(job), job)
+
+    async def aview(self, messages: Sequence[BaseMessage], *, session_id: str | None = None) -> list[BaseMessage]:
+        """As `view`, without blocking the loop."""
+        job = self._job(messages, session_id)
+        return await self._adrive(engine.view(job), job)
+
+    def _job(
+        self,
+        messages: Sequence[BaseMessage],
+        session_id: str | None,
+        *,
+        config: PrunerConfig | None = None,
+        store: BaseStore | None = None,
+        force: bool = False,
+        instructions: str = "",
+        overhead_tokens: int = 0,
+    ) -> Job:
+        sessions = self._sessions if store is None or store is self.store else self._other(store)
+        return Job(
+            messages,
+            sessions.get(session_id or self.session_id),
+            config or self.config,
+            self.strategy,
+            self._tools,
+            overhead_tokens=overhead_tokens,
+            force=force,
+            instructions=instructions,
+            summariser=self._summariser is not None,
+            summariser_window=self._summariser.window_tokens if self._summariser else None,
+        )
+
+    def _other(self, store: BaseStore) -> Sessions:
+        """The sessions in a store that a graph brings along; from then on it is this compressor's."""
+        if not self.store_given:
+            self._sessions = Sessions(store, self.namespace)
+            return self._sessions
+        return Sessions(store, self.namespace)
+
+    def _drive(self, steps: EngineSteps[T], job: Job) -> T:
+        """Carry out the engine's calls, blocking."""
+        store = job.session.history.store
+        try:
+            call = next(steps)
+            while True:
+                try:
+                    results = execute(store, call.ops) if isinstance(call, StoreCall) else self._summarise(call)
+                except CtxCompressError as error:
+                    call = steps.throw(error)
+                else:
+                    call = steps.send(results)
+        except StopIteration as stop:
+            value: T = stop.value
+            return value
+
+    async def _adrive(self, steps: EngineSteps[T], job: Job) -> T:
+        """Carry out the engine's calls on the loop."""
+        store = job.session.history.store
+        try:
+            call = next(steps)
+            while True:
+                try:
+                    if isinstance(call, StoreCall):
+                        results: list[Any] = await aexecute(store, call.ops)
+                    else:
+                        results = await self._asummarise(call)
+                except CtxCompressError as error:
+                    call = steps.throw(error)
+                else:
+                    call = steps.send(results)
+        except StopIteration as stop:
+            value: T = stop.value
+            return value
+
+    def _summarise(self, call: ModelCall) -> list[TaskResult]:
+        if self._summariser is None or self.cooldown.active:
+            return _left_alone(call.tasks)
+        results = self._summariser.run(call.tasks)
+        self.cooldown.note(results)
+        return results
+
+    async def _asummarise(self, call: ModelCall) -> list[TaskResult]:
+        if self._summariser is None or self.cooldown.active:
+            return _left_alone(call.tasks)
+        results = await self._summariser.arun(call.tasks)
+        self.cooldown.note(results)
+        return results
+
+    def _expand_steps(self, checkpoint_id: str, session_id: str | None) -> StoreSteps[list[BaseMessage] | None]:
+        for name in (yield from self._where(session_id)):
+            session = self._sessions.get(name)
+            covered = session.chain.covered_by(checkpoint_id)
+            if covered is None:
+                yield from session.refresh()
+                covered = session.chain.covered_by(checkpoint_id)
+            if covered is not None:
+                return (yield from session.history.get_steps(covered, covered))
+        return None
+
+    def _expand_message_steps(self, message_id: str, session_id: str | None) -> StoreSteps[BaseMessage | None]:
+        for name in (yield from self._where(session_id)):
+            found = yield from self._sessions.get(name).history.get_steps([message_id])
+            if found:
+                return found[0]
+        return None
+
+    def _where(self, session_id: str | None) -> StoreSteps[Iterable[str]]:
+        """The sessions to look in."""
+        if session_id is not None:
+            return [session_id]
+        stored = yield from session_ids(self.namespace)
+        return dict.fromkeys((*self._sessions.known(), *stored))
+
+
+def _summariser_of(model: Any) -> ChatModelSummariser | None:
+    if model is None or isinstance(model, ChatModelSummariser):
+        return model
+    resolved = resolve_model(model)
+    return ChatModelSummariser(resolved) if resolved is not None else None
+
+
+def _left_alone(tasks: Sequence[CompressionTask]) -> list[TaskResult]:
+    return [TaskResult(failure=TaskFailure.COOLING_DOWN, detail="the summariser is cooling down", attempts=0)] * len(
+        tasks
+    )
+
+
+@functools.lru_cache(maxsize=1)
+def _say_defaults(soft: int, hard: int) -> None:
+    """Once a process: the default limits hold, and how to set others."""
+    logger.info(
+        "no config is given: soft limit %d, hard limit %d tokens; PrunerConfig.for_model(model) fits yours", soft, hard
+    )
+
+
+def _log(job: Job, result: CompressionResult) -> None:
+    level = logging.INFO if result.changed else logging.DEBUG
+    logger.log(
+        level,
+        "session %s: %s (%s), %d -> %d tokens, %d turns replaced, %d model calls, %.3f s",
+        job.session_id,
+        result.outcome,
+        result.reason,
+        result.tokens_before,
+        result.tokens_after,
+        result.turns_replaced,
+        result.model_calls,
+        result.seconds,
+    )

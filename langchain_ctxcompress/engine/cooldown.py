@@ -1,0 +1,50 @@
+"""The cool-down: a summariser that keeps failing is left alone for a while (law 4)."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+
+from langchain_ctxcompress.summarize import TaskResult
+
+FAILURES = 3
+"""Failed compressions in a row until the summariser is left alone."""
+
+SECONDS = 60.0
+"""How long it is left alone."""
+
+
+class CoolDown:
+    """Counts failures in a row. Safe to share between threads.
+
+    Args:
+        failures: How many in a row start a cool-down.
+        seconds: How long it lasts.
+        clock: Seconds of a monotonic clock; a test can set its own.
+    """
+
+    def __init__(
+        self, failures: int = FAILURES, seconds: float = SECONDS, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.failures = failures
+        self.seconds = seconds
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._in_a_row = 0
+        self._until = 0.0
+
+    @property
+    def active(self) -> bool:
+        """Whether the summariser is to be left alone now."""
+        with self._lock:
+            return self._clock() < self._until
+
+    def note(self, results: Iterable[TaskResult]) -> None:
+        """Take notice of one round of results: it failed if any of them did."""
+        failed = any(not result.ok for result in results)
+        with self._lock:
+            self._in_a_row = self._in_a_row + 1 if failed else 0
+            if self._in_a_row >= self.failures:
+                self._until = self._clock() + self.seconds
+                self._in_a_row = 0

@@ -1,0 +1,95 @@
+"""What a compression returns: the list, what became of it and why, and what a plan says beforehand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from langchain_core.messages import BaseMessage
+
+from langchain_ctxcompress.limits import PruneUrgency
+from langchain_ctxcompress.storage import CheckpointSummary
+from langchain_ctxcompress.strategies import Reason, RungReport
+
+
+class Outcome(StrEnum):
+    """What became of a list."""
+
+    APPLIED = "applied"
+    """It is smaller, or was put in order."""
+    NOOP = "noop"
+    """It is what it was."""
+    DEGRADED = "degraded"
+    """It is smaller, but in a lesser way than asked: the summariser failed, or emergency measures were needed."""
+    FAILED = "failed"
+    """It is still too large, or nothing could be done; nothing is lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompressionPlan:
+    """What a compression would do, at no cost.
+
+    Attributes:
+        urgency: How soon the list must get smaller.
+        tokens: Size of all that is sent, in tokens.
+        reason: What would be the reason of the result.
+        turns: Turns in the list.
+        candidate_turns: Turns that would be replaced.
+        candidate_tokens: Their size, in tokens.
+        model_calls: Model calls of the first round.
+        model_tokens: What they would read, in tokens.
+    """
+
+    urgency: PruneUrgency
+    tokens: int
+    reason: Reason
+    turns: int = 0
+    candidate_turns: int = 0
+    candidate_tokens: int = 0
+    model_calls: int = 0
+    model_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CompressionResult:
+    """What a compression did.
+
+    Attributes:
+        messages: The active context.
+        outcome: What became of the list.
+        reason: Why.
+        tokens_before: Size of all that would have been sent, in tokens.
+        tokens_after: Size of all that is sent now, in tokens.
+        checkpoint: The newest checkpoint that this compression made; `None` if it made none.
+        checkpoints: All that it made, oldest first.
+        turns_kept: Turns that stay as they were.
+        turns_replaced: Turns that left.
+        model_calls: Attempts made on the summariser.
+        seconds: Time it took.
+        rungs: What was tried, and what each freed.
+        detail: More about the reason, in one line, for people.
+    """
+
+    messages: list[BaseMessage]
+    outcome: Outcome
+    reason: Reason
+    tokens_before: int
+    tokens_after: int
+    checkpoint: CheckpointSummary | None = None
+    checkpoints: tuple[CheckpointSummary, ...] = ()
+    turns_kept: int = 0
+    turns_replaced: int = 0
+    model_calls: int = 0
+    seconds: float = 0.0
+    rungs: tuple[RungReport, ...] = ()
+    detail: str = ""
+
+    @property
+    def changed(self) -> bool:
+        """Whether the list differs from the one that was given."""
+        return self.outcome in (Outcome.APPLIED, Outcome.DEGRADED) or bool(self.checkpoints)
+
+    @property
+    def tokens_freed(self) -> int:
+        """Tokens that need not be sent any more."""
+        return self.tokens_before - self.tokens_after

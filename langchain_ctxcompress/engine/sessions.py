@@ -1,0 +1,109 @@
+"""What a compressor remembers of its sessions: archive and checkpoints. A cache: the store is the truth."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from langchain_core.messages import BaseMessage
+
+from langchain_ctxcompress.errors import StorageError
+from langchain_ctxcompress.messages import is_summary, summary_mark
+from langchain_ctxcompress.storage import CheckpointChain, CheckpointSummary, SessionHistory, StoreSteps, View
+
+if TYPE_CHECKING:
+    from langgraph.store.base import BaseStore
+
+logger = logging.getLogger(__name__)
+
+MOST_SESSIONS = 1_024
+"""Sessions that are remembered at once; a forgotten one is read again from the store."""
+
+
+class Session:
+    """The archive of one session, and the checkpoints as last read.
+
+    Args:
+        history: Its archive.
+    """
+
+    def __init__(self, history: SessionHistory) -> None:
+        self.history = history
+        self._chain: CheckpointChain | None = None
+
+    @property
+    def chain(self) -> CheckpointChain:
+        """The checkpoints that are known."""
+        return self._chain or CheckpointChain()
+
+    def view(self, messages: Sequence[BaseMessage]) -> StoreSteps[View]:
+        """The active context of a list; reads the checkpoints where they are not known yet.
+
+        A store that cannot be read costs no more than this: the list is taken as it is.
+        """
+        named = next((mark for m in messages if is_summary(m) and (mark := summary_mark(m))), None)
+        head = ((named or {}).get("checkpoint_ids") or [None])[-1]
+        if self._chain is None or (head is not None and head not in self._chain.by_id):
+            try:
+                yield from self.refresh()
+            except StorageError as error:
+                logger.warning("session %s: its checkpoints cannot be read: %s", self.history.session_id, error)
+        return self.chain.apply(messages)
+
+    def refresh(self) -> StoreSteps[None]:
+        """Read the checkpoints from the store.
+
+        Raises:
+            StorageError: The store failed.
+        """
+        self._chain = CheckpointChain((yield from self.history.checkpoints_steps()))
+
+    def record(self, messages: Sequence[BaseMessage], checkpoints: Sequence[CheckpointSummary]) -> StoreSteps[None]:
+        """Archive messages and checkpoints: first the originals, then what refers to them.
+
+        Raises:
+            StorageError: The store failed.
+        """
+        yield from self.history.append_steps(messages)
+        for checkpoint in checkpoints:
+            yield from self.history.put_checkpoint_steps(checkpoint)
+        self._chain = self.chain.with_records(checkpoints)
+
+    def forget(self) -> None:
+        """Read the checkpoints again at the next view."""
+        self._chain = None
+
+
+class Sessions:
+    """The sessions of one store, the newest used remembered.
+
+    Args:
+        store: Where they are archived.
+        namespace: The tenant.
+    """
+
+    def __init__(self, store: BaseStore, namespace: Sequence[str]) -> None:
+        self.store = store
+        self._namespace = tuple(namespace)
+        self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, session_id: str) -> Session:
+        """The session of that id."""
+        with self._lock:
+            session = self._sessions.get(session_id)
+            if session is None:
+                history = SessionHistory(self.store, session_id=session_id, namespace=self._namespace)
+                session = self._sessions[session_id] = Session(history)
+                if len(self._sessions) > MOST_SESSIONS:
+                    self._sessions.popitem(last=False)
+            self._sessions.move_to_end(session_id)
+            return session
+
+    def known(self) -> list[str]:
+        """The ids of the sessions that are remembered, the last used first."""
+        with self._lock:
+            return list(reversed(self._sessions))

@@ -1,0 +1,134 @@
+"""`PrunerConfig`: how big the active context may be, and what of it is never touched."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from langchain_core.language_models import BaseLanguageModel
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from langchain_ctxcompress.errors import ConfigError, UnknownModelLimitError
+
+SOFT_SHARE, HARD_SHARE = 0.5, 0.8
+"""Limits of `for_model`, as shares of the model's input window: half of it before a compression is worth its price,
+and a fifth left for the answer, the tools and what a count cannot see."""
+
+TARGET_SHARE = 0.6
+"""Target as a share of the soft limit: far enough below it that the next compression is many steps away."""
+
+KEEP_HUMAN_SHARE = 0.1
+"""Tokens of the user's own words that are quoted, as a share of the target."""
+
+SOFT_OF_HARD = 0.625
+"""The soft limit of `for_limit`: the defaults' own ratio, 500,000 to 800,000."""
+
+
+class PrunerConfig(BaseModel):
+    """Limits and protected turns. All sizes are tokens, all turns are counts.
+
+    Raises:
+        ConfigError: A value is of the wrong type, out of range or contradicts another; the message names the field.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    soft_limit_tokens: int = Field(default=500_000, ge=1)
+    """At or over it, a compression is due (tokens)."""
+    hard_limit_tokens: int = Field(default=800_000, ge=2)
+    """At or over it, the list is made smaller before the next model call, whatever it takes (tokens)."""
+    target_tokens: int = Field(default=0, ge=0)
+    """What a compression aims at (tokens); a further rung runs only while the list is over it. Default: 0.6 x soft."""
+    pinned_prefix_turns: int = Field(default=1, ge=0)
+    """Turns at the start that stay verbatim: usually the task. Default 1."""
+    recent_turns: int = Field(default=5, ge=0)
+    """Turns at the end that stay verbatim. Default 5."""
+    min_candidate_turns: int = Field(default=3, ge=1)
+    """With fewer turns between prefix and recent there is nothing to compress. Default 3."""
+    keep_human_tokens: int = Field(default=-1, ge=-1)
+    """Tokens of the newest replaced human messages that are quoted verbatim. Default: 10 % of the target."""
+    encoding_model: str | None = None
+    """Whose tokens are counted: a model name. Default: `o200k_base` without margin."""
+    enabled: bool = True
+    """`False` leaves every list as it is."""
+    on_overflow: Literal["send", "raise"] = "send"
+    """If what must stay is over the hard limit: send the smallest legal list, or raise `ContextLimitError`."""
+    cut_newest_human: bool = False
+    """Whether the newest human message may be cut when nothing else is left to cut."""
+
+    def __init__(self, **data: Any) -> None:
+        try:
+            super().__init__(**data)
+        except ValidationError as error:
+            raise ConfigError(_explain(error)) from None
+
+    def model_post_init(self, _context: Any, /) -> None:
+        """Fill in the defaults that follow from other fields, and refuse values that contradict each other."""
+        soft, hard = self.soft_limit_tokens, self.hard_limit_tokens
+        if soft >= hard:
+            default = " (the default)"
+            raise ConfigError(
+                f"soft_limit_tokens {soft}{'' if 'soft_limit_tokens' in self.model_fields_set else default} must be"
+                f" below hard_limit_tokens {hard}{'' if 'hard_limit_tokens' in self.model_fields_set else default}:"
+                " set both, or use PrunerConfig.for_limit(hard_limit_tokens)"
+            )
+        if "target_tokens" not in self.model_fields_set:
+            self.__dict__["target_tokens"] = max(1, int(TARGET_SHARE * soft))
+        if not 0 < self.target_tokens <= soft:
+            msg = f"target_tokens {self.target_tokens} must be from 1 to soft_limit_tokens {soft}"
+            raise ConfigError(msg)
+        if self.keep_human_tokens < 0:
+            self.__dict__["keep_human_tokens"] = int(KEEP_HUMAN_SHARE * self.target_tokens)
+
+    @classmethod
+    def for_limit(cls, limit_tokens: int, **fields: Any) -> PrunerConfig:
+        """Limits for a window of a given size: hard at it, soft at 0.625 of it.
+
+        Args:
+            limit_tokens: The hard limit, in tokens; at least 2.
+            **fields: Any other field.
+        """
+        soft = int(SOFT_OF_HARD * limit_tokens) if isinstance(limit_tokens, int) else 1
+        return cls(**{"hard_limit_tokens": limit_tokens, "soft_limit_tokens": max(1, soft), **fields})
+
+    @classmethod
+    def for_model(cls, model: BaseLanguageModel[Any] | Any, **fields: Any) -> PrunerConfig:
+        """Limits for the model that is sent the conversation: soft at 0.5, hard at 0.8 of its input window.
+
+        Args:
+            model: A chat model, bound or not; its `profile["max_input_tokens"]` is its window in tokens.
+            **fields: Any other field.
+
+        Raises:
+            UnknownModelLimitError: The model's profile does not say how large its window is.
+        """
+        window = input_window(model)
+        if window is None:
+            msg = (
+                f"the input window of {type(model).__name__} is not known (it has no profile with max_input_tokens):"
+                " use PrunerConfig.for_limit(tokens), or give the model a profile"
+            )
+            raise UnknownModelLimitError(msg)
+        limits = {"soft_limit_tokens": int(SOFT_SHARE * window), "hard_limit_tokens": int(HARD_SHARE * window)}
+        return cls(**{**limits, **fields})
+
+
+def input_window(model: Any) -> int | None:
+    """The input window that a model's profile states, in tokens; `None` where it states none."""
+    profile = getattr(model, "profile", None)
+    window = profile.get("max_input_tokens") if isinstance(profile, dict) else None
+    return window if isinstance(window, int) and window > 1 else None
+
+
+def _explain(error: ValidationError) -> str:
+    """One line a field: its name, what is wrong, and the value."""
+    lines = []
+    for problem in error.errors(include_url=False):
+        name = ".".join(str(part) for part in problem["loc"]) or "PrunerConfig"
+        if problem["type"] == "extra_forbidden":
+            known = ", ".join(PrunerConfig.model_fields)
+            lines.append(f"{name} is no setting of PrunerConfig; there are: {known}")
+        elif problem["type"] == "value_error":
+            lines.append(str(problem["ctx"]["error"]))
+        else:
+            lines.append(f"{name} is {problem['input']!r}: {problem['msg']}")
+    return "; ".join(lines)

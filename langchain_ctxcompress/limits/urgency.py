@@ -1,0 +1,59 @@
+"""The pruning triggers, and the turns that may be compressed (requirements T1 to T6). All pure."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from langchain_ctxcompress.limits.config import PrunerConfig
+from langchain_ctxcompress.limits.window import ContextWindow
+from langchain_ctxcompress.messages import ConversationTurn, newest_human
+
+
+class PruneUrgency(StrEnum):
+    """How soon a list must get smaller."""
+
+    NONE = "none"
+    SOFT = "soft"
+    HARD = "hard"
+
+
+def should_trigger_soft_prune(window: ContextWindow, config: PrunerConfig) -> bool:
+    """Whether the window is at or over the soft limit (T1)."""
+    return window.total_token_estimate >= config.soft_limit_tokens
+
+
+def should_trigger_hard_prune(window: ContextWindow, config: PrunerConfig) -> bool:
+    """Whether the window is at or over the hard limit (T2)."""
+    return window.total_token_estimate >= config.hard_limit_tokens
+
+
+def classify_prune_urgency(window: ContextWindow, config: PrunerConfig) -> PruneUrgency:
+    """`HARD` at or over the hard limit, `SOFT` at or over the soft one, else `NONE` (T3)."""
+    if should_trigger_hard_prune(window, config):
+        return PruneUrgency.HARD
+    return PruneUrgency.SOFT if should_trigger_soft_prune(window, config) else PruneUrgency.NONE
+
+
+def select_turns_for_summarization(window: ContextWindow, config: PrunerConfig) -> list[ConversationTurn]:
+    """The candidates: the middle turns, in order (T5).
+
+    Left out are the first `pinned_prefix_turns`, every pinned turn, the last `recent_turns`, and the turns of the
+    newest human messages. The summary message counts neither as prefix nor as recent and is never a candidate: it is
+    rewritten by each compression. Fewer than `min_candidate_turns` gives an empty list.
+    """
+    turns = [turn for turn in window.turns if not turn.is_summary]
+    last = len(turns) - config.recent_turns
+    newest = _newest_human_turns(turns)
+    candidates = [
+        turn
+        for place, turn in enumerate(turns)
+        if config.pinned_prefix_turns <= place < last and turn.pinned is not True and place not in newest
+    ]
+    return candidates if len(candidates) >= config.min_candidate_turns else []
+
+
+def _newest_human_turns(turns: list[ConversationTurn]) -> set[int]:
+    """The places of the turns that hold the newest human messages."""
+    owners = [place for place, turn in enumerate(turns) for _ in turn.messages]
+    flat = [message for turn in turns for message in turn.messages]
+    return {owners[index] for index in newest_human(flat)}

@@ -1,0 +1,43 @@
+"""What a conversation is: kinds, turns, legal boundaries, pins, identity, and text in and out of content blocks.
+
+The lowest room. It knows LangChain's messages and nothing else of this package but its errors: no sizes, no limits, no
+storage. Everything in it is a pure function of the messages it is given, and never changes them.
+"""
+
+from langchain_ctxcompress.messages.boundaries import Boundaries, is_only_reasoning
+from langchain_ctxcompress.messages.calls import CallKey, answer_of, call_name, calls_of
+from langchain_ctxcompress.messages.content import apply_compressed_content, block_text, extract_text_content
+from langchain_ctxcompress.messages.identity import content_hash, derived_id, ensure_ids
+from langchain_ctxcompress.messages.kinds import MessageKind, kind_of
+from langchain_ctxcompress.messages.marks import MARK_KEY, is_derived, is_pinned, is_summary, pin, summary_mark, unpin
+from langchain_ctxcompress.messages.repair import Repair, repair_messages
+from langchain_ctxcompress.messages.turns import ConversationTurn, newest_human, split_turns
+
+__all__ = [
+    "MARK_KEY",
+    "Boundaries",
+    "CallKey",
+    "ConversationTurn",
+    "MessageKind",
+    "Repair",
+    "answer_of",
+    "apply_compressed_content",
+    "block_text",
+    "call_name",
+    "calls_of",
+    "content_hash",
+    "derived_id",
+    "ensure_ids",
+    "extract_text_content",
+    "is_derived",
+    "is_only_reasoning",
+    "is_pinned",
+    "is_summary",
+    "kind_of",
+    "newest_human",
+    "pin",
+    "repair_messages",
+    "split_turns",
+    "summary_mark",
+    "unpin",
+]

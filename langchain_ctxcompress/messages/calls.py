@@ -1,0 +1,49 @@
+"""Which calls a message makes, and which call a result answers.
+
+Pairing is by adjacency: a result belongs to the AI message it directly follows (only other results may stand between).
+The same call id serves different calls in one conversation, so a map of ids over the whole list would be wrong.
+"""
+
+from __future__ import annotations
+
+from langchain_core.messages import AIMessage, BaseMessage, FunctionMessage, ToolMessage
+
+from langchain_ctxcompress.messages.kinds import kind_of
+
+CallKey = tuple[str, str]
+"""`("tool", call id)`, or `("function", name)` for OpenAI's old function calls."""
+
+
+def calls_of(message: BaseMessage) -> list[CallKey]:
+    """The calls an AI message makes, in order; malformed ones too, because they are sent and must be answered."""
+    if not isinstance(message, AIMessage):
+        return []
+    ids = [call["id"] for call in message.tool_calls] + [call["id"] for call in message.invalid_tool_calls]
+    calls: list[CallKey] = [("tool", call_id) for call_id in ids if call_id]
+    if not calls and message.additional_kwargs:
+        legacy = message.additional_kwargs.get("function_call")
+        if isinstance(legacy, dict) and legacy.get("name"):
+            calls.append(("function", str(legacy["name"])))
+    return calls
+
+
+def answer_of(message: BaseMessage) -> CallKey | None:
+    """The call that a result answers; `None` for a message that is no result."""
+    if isinstance(message, ToolMessage):
+        return ("tool", message.tool_call_id)
+    if isinstance(message, FunctionMessage):
+        return ("function", message.name)
+    if kind_of(message) == "tool":
+        return ("tool", "")  # a ChatMessage with the role of a tool: it names no call, so it can answer none
+    return None
+
+
+def call_name(message: BaseMessage, key: CallKey) -> str | None:
+    """The name of the tool that was called, or `None` where the call does not say."""
+    if key[0] == "function":
+        return key[1]
+    if isinstance(message, AIMessage):
+        for call in (*message.tool_calls, *message.invalid_tool_calls):
+            if call.get("id") == key[1]:
+                return call.get("name")
+    return None

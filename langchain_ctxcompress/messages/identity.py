@@ -1,0 +1,80 @@
+"""Which message is which: ids for those that have none, and a hash that tells a revision from a repetition."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID, uuid5
+
+from langchain_core.messages import AIMessage, BaseMessage, FunctionMessage, ToolMessage
+
+from langchain_ctxcompress.messages.kinds import kind_of
+
+_NAMESPACE = UUID("3f1d0f6e-6c0a-5b1e-9a57-0d3c8f4f7c55")
+"""Fixed for this package, so that the same message gets the same id in every process."""
+
+
+def ensure_ids(messages: Sequence[BaseMessage], session_id: str) -> list[BaseMessage]:
+    """The list with an id on every message; the input is not changed.
+
+    A message without one gets a copy whose id is made of the session, its content, and its place: the number of
+    messages since the last one that has an id (or since the start). So a list without ids that is loaded again gets the
+    same ids, and a new message behind a compressed list cannot take the id of one that was replaced.
+
+    Args:
+        messages: The list.
+        session_id: Whose conversation it is.
+
+    Returns:
+        A new list; messages that have an id are the same objects.
+    """
+    if all(message.id for message in messages):
+        return list(messages)
+    anchor, offset = "", 0
+    result: list[BaseMessage] = []
+    for message in messages:
+        if message.id:
+            anchor, offset = message.id, 0
+            result.append(message)
+            continue
+        name = "\x1f".join((session_id, anchor, str(offset), content_hash(message)))
+        result.append(message.model_copy(update={"id": str(uuid5(_NAMESPACE, _encodable(name)))}))
+        offset += 1
+    return result
+
+
+def derived_id(*parts: str) -> str:
+    """An id that depends on nothing but `parts`."""
+    return str(uuid5(_NAMESPACE, _encodable("\x1f".join(parts))))
+
+
+def content_hash(message: BaseMessage) -> str:
+    """A hash of what a message says: kind, content, name, calls, and the call it answers.
+
+    Metadata (usage, response ids, the pin) is left out: a client that sends a message again seldom sends it along.
+    """
+    said: list[Any] = [kind_of(message), message.content, message.name]
+    if isinstance(message, AIMessage):
+        said.append([[call["name"], call["args"], call["id"]] for call in message.tool_calls])
+        said.append([[call["name"], call["args"], call["id"]] for call in message.invalid_tool_calls])
+        said.append(message.additional_kwargs.get("function_call"))
+    elif isinstance(message, ToolMessage):
+        said += [message.tool_call_id, message.status]
+    elif isinstance(message, FunctionMessage):
+        said.append(message.name)
+    text = json.dumps(said, sort_keys=True, default=_stable)
+    return hashlib.blake2b(text.encode("ascii"), digest_size=16).hexdigest()
+
+
+def _stable(value: object) -> str:
+    """What JSON cannot hold: bytes by their content, other things by their type (their repr may hold an address)."""
+    if isinstance(value, bytes | bytearray):
+        return bytes(value).hex()
+    return type(value).__qualname__
+
+
+def _encodable(text: str) -> str:
+    """The text without lone surrogates, which UTF-8 cannot hold (`uuid5` encodes it)."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,0 +1,97 @@
+"""Opening a store: LangGraph's `BaseStore` is the one storage interface.
+
+SQLite is opened with WAL and `synchronous=NORMAL`: what was written survives a killed process; a power cut can cost the
+last commits but not the file. One connection is shared by all threads of a process (`SqliteStore` locks it), and other
+processes wait for up to 30 seconds for a lock.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from langchain_ctxcompress.errors import ConfigError, StorageError
+
+if TYPE_CHECKING:
+    from langgraph.store.base import BaseStore
+
+logger = logging.getLogger(__name__)
+
+BUSY_SECONDS = 30.0
+"""How long a process waits for another one's lock on a SQLite file."""
+
+_POSTGRES = ("postgres:", "postgresql:")
+
+
+def open_store(store: BaseStore | Path | str | None) -> BaseStore:
+    """The store that is meant.
+
+    Args:
+        store: A LangGraph store (returned as it is), the path of a SQLite file (made where it is missing, for its owner
+            only), `sqlite:PATH`, a `postgresql:` URL (extra `postgres`), or `None` for a store in memory.
+
+    Raises:
+        ConfigError: It is none of these.
+        StorageError: The file or the server cannot be opened.
+    """
+    if store is None:
+        from langgraph.store.memory import InMemoryStore
+
+        logger.info("no store is given: originals are kept in memory and end with this process")
+        return InMemoryStore()
+    if isinstance(store, str):
+        if store.startswith(_POSTGRES):
+            return _open_postgres(store)
+        store = Path(store.removeprefix("sqlite:"))
+    if isinstance(store, Path):
+        return _open_sqlite(store.expanduser())
+    from langgraph.store.base import BaseStore
+
+    if isinstance(store, BaseStore):
+        return store
+    msg = f"store is a {type(store).__name__}: it must be a LangGraph BaseStore, a path, a URL or None"
+    raise ConfigError(msg)
+
+
+def _open_sqlite(path: Path) -> BaseStore:
+    from langgraph.store.sqlite import SqliteStore
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=BUSY_SECONDS)
+    except (OSError, sqlite3.Error) as error:
+        msg = f"the SQLite file {path} cannot be opened: {error}"
+        raise StorageError(msg) from error
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=NORMAL")
+        store = SqliteStore(connection)
+        store.setup()
+    except sqlite3.Error as error:
+        connection.close()
+        msg = f"the SQLite file {path} cannot be used as a store: {error}"
+        raise StorageError(msg) from error
+    weakref.finalize(store, connection.close)
+    return store
+
+
+def _open_postgres(url: str) -> BaseStore:
+    try:
+        from langgraph.store.postgres import PostgresStore
+    except ImportError as error:
+        msg = "a postgresql: URL needs the extra: pip install 'langchain-ctxcompress[postgres]'"
+        raise ConfigError(msg) from error
+    context: Any = PostgresStore.from_conn_string(url)
+    try:
+        store: BaseStore = context.__enter__()
+        store.setup()  # type: ignore[attr-defined]
+    except Exception as error:
+        msg = f"the PostgreSQL server cannot be used as a store: {type(error).__name__}"
+        raise StorageError(msg) from error
+    weakref.finalize(store, context.__exit__, None, None, None)
+    return store

@@ -1,0 +1,255 @@
+"""The append-only log of a session, with no locks.
+
+A store has neither compare-and-set nor ranges of keys, so each writer (one `SessionLog` object) appends to a log of its
+own, in numbered segments, and readers merge the logs by time. Two workers on one session cannot overwrite each other.
+A segment is written before the index that points into it: a crash between the two costs a second copy, never a message.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from langchain_core.messages import BaseMessage
+
+from langchain_ctxcompress.errors import RecordError
+from langchain_ctxcompress.messages import content_hash
+from langchain_ctxcompress.storage.codec import decode_message, encode_message, record_hash
+from langchain_ctxcompress.storage.keys import SessionKeys, encode_label, segment_key
+from langchain_ctxcompress.storage.records import SCHEMA_VERSION
+from langchain_ctxcompress.storage.steps import StoreSteps
+
+SEGMENT_ENTRIES = 64
+SEGMENT_CHARS = 262_144
+"""A segment ends at either: reading one message back loads its whole segment."""
+
+READ_AHEAD = 64
+"""Segments of one writer that are read in one batch."""
+
+MOST_WRITERS = 1_000_000
+"""Writers of one session; each process that ever appended to it is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One revision of one message in the log.
+
+    Attributes:
+        message_id: The message.
+        record: Hash of the stored bytes.
+        content: Hash of what the message says.
+        order: Nanoseconds since the epoch when it was appended; growing within a writer.
+        data: The encoded message.
+    """
+
+    message_id: str
+    record: str
+    content: str
+    order: int
+    data: str
+
+    @classmethod
+    def of(cls, message: BaseMessage, order: int) -> Entry:
+        """The entry for a message that has an id."""
+        data = encode_message(message)
+        return cls(message.id or "", record_hash(data), content_hash(message), order, data)
+
+    def message(self) -> BaseMessage:
+        """The message, byte for byte.
+
+        Raises:
+            RecordError: The record is damaged.
+        """
+        return decode_message(self.data, record=f"message {self.message_id!r}")
+
+
+class SessionLog:
+    """Appends to one session, and reads it. Safe to share between threads.
+
+    Args:
+        keys: Where the session lies.
+        session_id: The session, as it is recorded.
+    """
+
+    def __init__(self, keys: SessionKeys, session_id: str) -> None:
+        self._keys = keys
+        self._session_id = session_id
+        self._writer = uuid4().hex
+        self._lock = threading.Lock()
+        self._segments = 0
+        self._messages = 0
+        self._started: str | None = None
+        self._last_order = 0
+        self._known: dict[str, str] = {}
+
+    def append(self, messages: Sequence[BaseMessage]) -> StoreSteps[int]:
+        """Write what is new of `messages`; all of them have ids. Returns how many were written.
+
+        Same id and same bytes: nothing. Same id and other bytes: a new revision.
+        """
+        from langgraph.store.base import GetOp, PutOp
+
+        entries = self._entries(messages)
+        fresh = [entry for entry in entries if self._known.get(entry.message_id) != entry.record]
+        if not fresh:
+            return 0
+        index: dict[str, list[list[Any]]] = {}
+        ids = list(dict.fromkeys(entry.message_id for entry in fresh))
+        found = yield [GetOp(self._keys.ids, encode_label(message_id)) for message_id in ids]
+        for message_id, item in zip(ids, found, strict=True):
+            index[message_id] = list(item.value["refs"]) if item else []
+        fresh = [e for e in fresh if not any(ref[0] == e.record for ref in index[e.message_id])]
+        if fresh:
+            puts, head = self._segment_puts(fresh, index)
+            yield [*puts, head]
+            places = {i: {"schema_version": SCHEMA_VERSION, "refs": index[i]} for i in (e.message_id for e in fresh)}
+            yield [PutOp(self._keys.ids, encode_label(i), place, index=False) for i, place in places.items()]
+        self._known.update((entry.message_id, entry.record) for entry in entries)
+        return len(fresh)
+
+    def read(self) -> StoreSteps[list[Entry]]:
+        """Every revision of every message, oldest first, one for each id and bytes."""
+        logs: list[list[Entry]] = []
+        for writer, segments in (yield from self._heads()):
+            logs.append((yield from self._read_writer(writer, segments)))
+        seen: set[tuple[str, str]] = set()
+        result = []
+        for entry in heapq.merge(*logs, key=lambda entry: entry.order):
+            if (entry.message_id, entry.record) not in seen:
+                seen.add((entry.message_id, entry.record))
+                result.append(entry)
+        return result
+
+    def find(self, message_ids: Iterable[str], contents: Mapping[str, str] | None = None) -> StoreSteps[list[Entry]]:
+        """The newest revision of each message; with `contents`, the newest that says what its hash there says.
+
+        Messages that were never seen are left out.
+        """
+        from langgraph.store.base import GetOp
+
+        ids = list(dict.fromkeys(message_ids))
+        items = (yield [GetOp(self._keys.ids, encode_label(message_id)) for message_id in ids]) if ids else []
+        places: dict[tuple[str, int], None] = {}
+        wanted: list[tuple[str, str, str, int]] = []
+        for message_id, item in zip(ids, items, strict=True):
+            refs = item.value["refs"] if item else []
+            said = contents.get(message_id) if contents else None
+            ref = next((ref for ref in reversed(refs) if said is None or ref[1] == said), refs[-1] if refs else None)
+            if ref is not None:
+                wanted.append((message_id, ref[0], ref[2], ref[3]))
+                places[ref[2], ref[3]] = None
+        if not wanted:
+            return []
+        loaded = yield [GetOp(self._keys.log(writer), segment_key(number)) for writer, number in places]
+        segments = {place: self._load(place, item) for place, item in zip(places, loaded, strict=True)}
+        return [
+            entry
+            for message_id, record, writer, number in wanted
+            for entry in segments[writer, number]
+            if entry.message_id == message_id and entry.record == record
+        ]
+
+    def totals(self) -> StoreSteps[dict[str, Any]]:
+        """Messages written, first and last time, over all writers."""
+        items = yield from self._writer_items()
+        values = [item.value for item in items]
+        return {
+            "messages": sum(value["messages"] for value in values),
+            "started_at": min((value["started_at"] for value in values), default=None),
+            "updated_at": max((value["updated_at"] for value in values), default=None),
+        }
+
+    def _entries(self, messages: Sequence[BaseMessage]) -> list[Entry]:
+        with self._lock:
+            start = max(time.time_ns(), self._last_order + 1)
+            self._last_order = start + len(messages)
+        return [Entry.of(message, start + place) for place, message in enumerate(messages)]
+
+    def _segment_puts(self, entries: list[Entry], index: dict[str, list[list[Any]]]) -> tuple[list[Any], Any]:
+        """The puts for the segments and for the writer's head; `index` gets a reference to each entry."""
+        from langgraph.store.base import PutOp
+
+        chunks = list(_chunks(entries))
+        now = datetime.now(UTC).isoformat()
+        with self._lock:
+            first = self._segments
+            self._segments += len(chunks)
+            self._messages += len(entries)
+            self._started = self._started or now
+            head = {
+                "schema_version": SCHEMA_VERSION,
+                "segments": self._segments,
+                "messages": self._messages,
+                "started_at": self._started,
+                "updated_at": now,
+            }
+        puts: list[Any] = []
+        for number, chunk in enumerate(chunks, first):
+            rows = [[e.message_id, e.record, e.content, e.order, e.data] for e in chunk]
+            value = {"schema_version": SCHEMA_VERSION, "entries": json.dumps(rows)}
+            puts.append(PutOp(self._keys.log(self._writer), segment_key(number), value, index=False))
+            for entry in chunk:
+                index[entry.message_id].append([entry.record, entry.content, self._writer, number])
+        if first == 0:
+            name = {"schema_version": SCHEMA_VERSION, "session_id": json.dumps(self._session_id)}
+            puts.append(PutOp(self._keys.sessions, self._keys.session_key, name, index=False))
+        return puts, PutOp(self._keys.writers, self._writer, head, index=False)
+
+    def _writer_items(self) -> StoreSteps[list[Any]]:
+        """All writers at once: a store pages by time of change, and a writer that moves between pages would be lost."""
+        from langgraph.store.base import SearchOp
+
+        items: list[Any] = (yield [SearchOp(self._keys.writers, limit=MOST_WRITERS)])[0]
+        return items
+
+    def _heads(self) -> StoreSteps[list[tuple[str, int]]]:
+        items = yield from self._writer_items()
+        return [(item.key, int(item.value["segments"])) for item in items]
+
+    def _read_writer(self, writer: str, segments: int) -> StoreSteps[list[Entry]]:
+        """A writer's entries. Its head may lag behind its segments, so reading goes on until one is missing."""
+        from langgraph.store.base import GetOp
+
+        entries: list[Entry] = []
+        start = 0
+        while True:
+            numbers = range(start, start + READ_AHEAD)
+            items = yield [GetOp(self._keys.log(writer), segment_key(number)) for number in numbers]
+            for number, item in zip(numbers, items, strict=True):
+                if item is not None:
+                    entries += self._load((writer, number), item)
+            start += READ_AHEAD
+            if start >= segments and items[-1] is None:
+                return entries
+
+    def _load(self, place: tuple[str, int], item: Any) -> list[Entry]:
+        name = f"segment {place[1]} of writer {place[0]} of session {self._session_id!r}"
+        value = item.value if item else {}
+        if value.get("schema_version") != SCHEMA_VERSION:
+            msg = f"{name} has schema_version {value.get('schema_version')!r}; this version reads {SCHEMA_VERSION}"
+            raise RecordError(msg)
+        try:
+            return [Entry(*row) for row in json.loads(value["entries"])]
+        except (KeyError, TypeError, ValueError) as error:
+            msg = f"{name} is damaged: {type(error).__name__}: {error}"
+            raise RecordError(msg) from error
+
+
+def _chunks(entries: list[Entry]) -> Iterator[list[Entry]]:
+    chunk: list[Entry] = []
+    size = 0
+    for entry in entries:
+        if chunk and (len(chunk) >= SEGMENT_ENTRIES or size + len(entry.data) > SEGMENT_CHARS):
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(entry)
+        size += len(entry.data)
+    if chunk:
+        yield chunk

@@ -1,0 +1,143 @@
+"""The records a session is made of. Each carries a `schema_version`; an unknown one is an error that names it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from langchain_ctxcompress.errors import RecordError
+
+SCHEMA_VERSION = 1
+
+
+class Record(BaseModel):
+    """What all records have in common."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    schema_version: int = SCHEMA_VERSION
+
+    @classmethod
+    def load(cls, value: Mapping[str, Any], *, name: str) -> Self:
+        """The record as the store holds it.
+
+        Args:
+            value: The stored value.
+            name: What an error calls the record.
+
+        Raises:
+            RecordError: The record is damaged, or newer than this version of the package.
+        """
+        version = value.get("schema_version")
+        if version != SCHEMA_VERSION:
+            msg = (
+                f"{name} has schema_version {version!r}; this version of langchain_ctxcompress reads {SCHEMA_VERSION}:"
+                " upgrade the package, or remove the record"
+            )
+            raise RecordError(msg)
+        try:
+            return cls.model_validate(value)
+        except ValidationError as error:
+            fields = ", ".join(".".join(map(str, problem["loc"])) for problem in error.errors(include_url=False))
+            msg = f"{name} is damaged (fields: {fields})"
+            raise RecordError(msg) from error
+
+    def dump(self) -> dict[str, Any]:
+        """The record as the store holds it: a fresh dict of JSON values."""
+        return self.model_dump(mode="json")
+
+
+class Quote(Record):
+    """A human message that was replaced, quoted verbatim in the summary message.
+
+    Attributes:
+        message_id: The message.
+        text: Its words; cut where it alone was over the budget.
+        answered: Whether an AI message came after it, so that it is not carried out twice.
+    """
+
+    message_id: str
+    text: str
+    answered: bool = True
+
+
+class CheckpointSummary(Record):
+    """A summary checkpoint: a summary text, and what it covers.
+
+    A mechanical rung that drops messages without a summary leaves one too, with `level` 0 and no text, so that every id
+    that left the active context is covered by some checkpoint.
+
+    Attributes:
+        checkpoint_id: Its id; it follows from what it covers and says.
+        session_id: Whose conversation it belongs to.
+        number: Its place among the session's checkpoints, from 1.
+        level: 1 compact, 2 moderate, 3 detailed; 0 where messages were dropped without a summary.
+        text: The summary.
+        quotes: Human messages of the covered part, quoted verbatim, oldest first.
+        covered: The ids of the replaced messages and the hash of what each said, in order.
+        previous: The checkpoint before it in the same active context, `""` for the first. What the active context
+            covers is what the chain of them covers.
+        shown: The checkpoints whose texts stand in the summary message, oldest first.
+        merged: The checkpoints whose texts were merged into this one's.
+        first_id: The first message the chain replaced; the summary message bears its id.
+        last_id: The last replaced message.
+        next_id: The first message that was kept behind them, `""` if there was none.
+        count: Messages that the chain replaced.
+        strategy: Which strategy made it.
+        summariser: Who wrote the text: `model`, `extractive`, or `""`.
+        tokens_before: Size of the active context before, in tokens.
+        tokens_after: Size of the active context after, in tokens.
+        replaced_tokens: Size of the replaced messages, in tokens.
+        rendered: The text of the summary message that was put in their place.
+        created_at: When.
+    """
+
+    checkpoint_id: str
+    session_id: str
+    number: int = Field(ge=1)
+    level: int = Field(ge=0, le=3)
+    text: str = ""
+    quotes: tuple[Quote, ...] = ()
+    covered: dict[str, str] = Field(default_factory=dict)
+    previous: str = ""
+    shown: tuple[str, ...] = ()
+    merged: tuple[str, ...] = ()
+    first_id: str = ""
+    last_id: str = ""
+    next_id: str = ""
+    count: int = 0
+    strategy: str = ""
+    summariser: str = ""
+    tokens_before: int = 0
+    tokens_after: int = 0
+    replaced_tokens: int = 0
+    rendered: str = ""
+    created_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+
+    @property
+    def ratio(self) -> float:
+        """Tokens after, as a share of tokens before; 1.0 where nothing was there."""
+        return self.tokens_after / self.tokens_before if self.tokens_before else 1.0
+
+
+class SessionInfo(Record):
+    """Metadata of a session (S3).
+
+    Attributes:
+        session_id: The session.
+        started_at: First append.
+        updated_at: Last append or compression.
+        messages: Messages appended.
+        tokens: Their size in tokens.
+        compressions: Summary checkpoints made.
+    """
+
+    session_id: str
+    started_at: datetime | None = None
+    updated_at: datetime | None = None
+    messages: int = 0
+    tokens: int = 0
+    compressions: int = 0

@@ -1,0 +1,155 @@
+"""The active context as a function of what is stored: which checkpoints stand for which messages of a list.
+
+Checkpoints of one active context form a chain (`previous`); the newest is its head, and the chain covers every message
+that left. A list refers to its head by the summary message, or by the messages themselves where a client sent the
+originals again. So any process can rebuild the same view from the list and the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from langchain_core.messages import BaseMessage, HumanMessage
+
+from langchain_ctxcompress.messages import MARK_KEY, content_hash, is_summary, summary_mark
+from langchain_ctxcompress.storage.records import SCHEMA_VERSION, CheckpointSummary
+
+
+def summary_message(head: CheckpointSummary) -> HumanMessage:
+    """The summary message of a chain; its id is that of the first message it replaces, so that it takes its place."""
+    mark = {
+        "kind": "summary",
+        "schema_version": SCHEMA_VERSION,
+        "session_id": head.session_id,
+        "checkpoint_ids": list(dict.fromkeys((*head.shown, head.checkpoint_id))),
+        "first_id": head.first_id,
+        "last_id": head.last_id,
+        "count": head.count,
+    }
+    return HumanMessage(head.rendered, id=head.first_id, additional_kwargs={MARK_KEY: mark})
+
+
+@dataclass(frozen=True)
+class View:
+    """A list with the checkpoints applied.
+
+    Attributes:
+        messages: The active context: originals that came back are gone, the summary message is in its place.
+        head: The newest checkpoint of the chain that the list stands on; `None` where nothing was compressed.
+        returned: Originals that were left out again, in order.
+        restored: Whether the summary message had to be put back.
+    """
+
+    messages: list[BaseMessage]
+    head: CheckpointSummary | None = None
+    returned: tuple[BaseMessage, ...] = ()
+    restored: bool = False
+
+    @property
+    def changed(self) -> bool:
+        """Whether the view differs from the list."""
+        return bool(self.returned) or self.restored
+
+
+class CheckpointChain:
+    """All checkpoints of a session, and the chains they form.
+
+    Args:
+        records: The checkpoints, oldest first.
+    """
+
+    def __init__(self, records: Sequence[CheckpointSummary] = ()) -> None:
+        self.records = tuple(records)
+        self._covered: dict[str, dict[str, str]] = {}
+
+    @cached_property
+    def by_id(self) -> dict[str, CheckpointSummary]:
+        """The checkpoints by id."""
+        return {record.checkpoint_id: record for record in self.records}
+
+    @property
+    def next_number(self) -> int:
+        """The number of the next checkpoint."""
+        return max((record.number for record in self.records), default=0) + 1
+
+    def with_records(self, records: Sequence[CheckpointSummary]) -> CheckpointChain:
+        """The chain with further checkpoints."""
+        return CheckpointChain((*self.records, *(r for r in records if r.checkpoint_id not in self.by_id)))
+
+    def shown(self, head: CheckpointSummary | None) -> tuple[CheckpointSummary, ...]:
+        """The checkpoints whose texts stand in the summary message of `head`."""
+        return tuple(self.by_id[i] for i in head.shown if i in self.by_id) if head else ()
+
+    def covered(self, head: CheckpointSummary) -> Mapping[str, str]:
+        """The ids that the chain up to `head` covers, with the hash of what each said."""
+        known = self._covered.get(head.checkpoint_id)
+        if known is None:
+            known = {}
+            record: CheckpointSummary | None = head
+            seen: set[str] = set()
+            while record and record.checkpoint_id not in seen:
+                seen.add(record.checkpoint_id)
+                known = {**record.covered, **known}
+                record = self.by_id.get(record.previous)
+            self._covered = {head.checkpoint_id: known}  # one head is asked for again and again, older ones hardly ever
+        return known
+
+    def covered_by(self, checkpoint_id: str) -> dict[str, str] | None:
+        """What one checkpoint itself covers, with all that was merged into it; `None` for an unknown one."""
+        record = self.by_id.get(checkpoint_id)
+        if record is None:
+            return None
+        covered: dict[str, str] = {}
+        for merged in record.merged:
+            covered.update(self.covered_by(merged) or {})
+        return {**covered, **record.covered}
+
+    def apply(self, messages: Sequence[BaseMessage]) -> View:
+        """The active context of a list whose messages all have ids.
+
+        A covered message that says what it said is left out again. A message with a covered id and other words is a new
+        revision and stays.
+        """
+        place = next((i for i, message in enumerate(messages) if is_summary(message)), None)
+        if place is None and not self.records:
+            return View(list(messages))
+        head = self._named_head(messages[place]) if place is not None else self._implied_head(messages)
+        if head is None:
+            return View(list(messages))
+        covered = self.covered(head)
+        kept: list[BaseMessage] = []
+        returned: list[BaseMessage] = []
+        gap: int | None = None
+        for index, message in enumerate(messages):
+            said = covered.get(message.id or "")
+            if index != place and said is not None and said == content_hash(message):
+                returned.append(message)
+                gap = len(kept) if gap is None else gap
+            else:
+                kept.append(message)
+        if place is None and head.rendered and gap is not None:
+            kept.insert(gap, summary_message(head))
+            return View(kept, head, tuple(returned), restored=True)
+        return View(kept, head, tuple(returned))
+
+    def _named_head(self, message: BaseMessage) -> CheckpointSummary | None:
+        ids = (summary_mark(message) or {}).get("checkpoint_ids") or [""]
+        return self.by_id.get(ids[-1])
+
+    def _implied_head(self, messages: Sequence[BaseMessage]) -> CheckpointSummary | None:
+        """The newest checkpoint that the list stands on although it does not name it.
+
+        Its chain must be there whole (the originals were sent again), or what came right behind it must be: a fork from
+        before a compression holds part of what it covers and nothing of what came after, and stays as it is.
+        """
+        present = {message.id for message in messages}
+        for record in reversed(self.records):
+            covered = self.covered(record)
+            back = any(message_id in present for message_id in covered)
+            if record.rendered and not back:
+                continue  # somebody removed the summary message: it stays removed
+            if record.next_id in present or (covered and all(message_id in present for message_id in covered)):
+                return record
+        return None

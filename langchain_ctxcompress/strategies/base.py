@@ -1,0 +1,226 @@
+"""The protocol of a strategy: a generator that asks for model calls, and never does I/O itself.
+
+A strategy `yield`s a list of `CompressionTask`, is sent the list of `TaskResult`, and returns its draft. A mechanical
+one yields nothing, one in two rounds yields twice. So there is one copy of the logic for sync and async, a plan is the
+generator run to its first `yield`, and logic is tested without a model.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import ClassVar
+
+from langchain_core.messages import BaseMessage
+
+from langchain_ctxcompress.limits import ContextWindow, PrunerConfig, PruneUrgency, select_turns_for_summarization
+from langchain_ctxcompress.messages import Boundaries, is_pinned, kind_of, newest_human
+from langchain_ctxcompress.storage import CheckpointSummary
+from langchain_ctxcompress.summarize import CompressionTask, TaskResult
+
+Steps = Generator[list[CompressionTask], list[TaskResult], "CompressionDraft"]
+
+
+class Reason(StrEnum):
+    """Why a compression ended as it did."""
+
+    COMPRESSED = "compressed"
+    RESTORED = "restored"
+    REPAIRED = "repaired"
+    DISABLED = "disabled"
+    BELOW_SOFT_LIMIT = "below_soft_limit"
+    TOO_FEW_CANDIDATES = "too_few_candidates"
+    PROTECTED_TAIL_OVER_TRIGGER = "protected_tail_over_trigger"
+    NOT_SMALLER = "not_smaller"
+    SUMMARISER_FAILED = "summariser_failed"
+    COOLING_DOWN = "cooling_down"
+    EMERGENCY = "emergency"
+    PROTECTED_SET_OVER_HARD_LIMIT = "protected_set_over_hard_limit"
+    ARCHIVE_UNAVAILABLE = "archive_unavailable"
+    INVALID_RESULT = "invalid_result"
+    STRATEGY_FAILED = "strategy_failed"
+
+
+@dataclass(frozen=True, slots=True)
+class RungReport:
+    """What one rung did.
+
+    Attributes:
+        name: The strategy.
+        freed: Tokens it freed.
+        reason: Why it did what it did.
+        detail: More, in one line, for people.
+    """
+
+    name: str
+    freed: int = 0
+    reason: Reason = Reason.COMPRESSED
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What a strategy may call: pure functions, given by the engine so that a test can give its own.
+
+    Attributes:
+        count: Sizes of messages in tokens.
+        count_text: Size of a text in tokens.
+        truncate: Cuts a text to a number of tokens.
+    """
+
+    count: Callable[[Sequence[BaseMessage]], list[int]]
+    count_text: Callable[[str], int]
+    truncate: Callable[[str, int], str]
+
+
+@dataclass(frozen=True)
+class CompressionRequest:
+    """What a strategy is given. The messages are repaired and all have ids.
+
+    Attributes:
+        messages: The active context.
+        sizes: The size of each, in tokens.
+        config: The limits.
+        urgency: How soon it must get smaller.
+        tools: Counting and cutting.
+        session_id: Whose conversation.
+        overhead_tokens: Size of what is sent besides the messages.
+        head: The newest summary checkpoint the list stands on.
+        shown: The checkpoints whose texts stand in the summary message, oldest first.
+        next_number: The number of the next checkpoint.
+        summariser: Whether a chat model may be asked; otherwise the extractive summariser writes.
+        summariser_window: The summariser's input window in tokens; `None` where it is not known.
+        instructions: The caller's own, for the summariser.
+    """
+
+    messages: tuple[BaseMessage, ...]
+    sizes: tuple[int, ...]
+    config: PrunerConfig
+    urgency: PruneUrgency
+    tools: Tools
+    session_id: str = ""
+    overhead_tokens: int = 0
+    head: CheckpointSummary | None = None
+    shown: tuple[CheckpointSummary, ...] = ()
+    next_number: int = 1
+    summariser: bool = False
+    summariser_window: int | None = None
+    instructions: str = ""
+
+    @cached_property
+    def window(self) -> ContextWindow:
+        """The messages as turns."""
+        return ContextWindow.of(self.messages, lambda _: list(self.sizes), overhead_tokens=self.overhead_tokens)
+
+    @property
+    def tokens(self) -> int:
+        """Size of all that is sent, in tokens."""
+        return self.overhead_tokens + sum(self.sizes)
+
+    @cached_property
+    def boundaries(self) -> Boundaries:
+        """The legal cuts."""
+        return Boundaries(self.messages)
+
+    @cached_property
+    def protected(self) -> frozenset[int]:
+        """The places of what no strategy removes: system, pinned and newest human messages.
+
+        Their spans stay with them: a pinned result keeps its call.
+        """
+        own = {i for i, m in enumerate(self.messages) if kind_of(m) == "system" or is_pinned(m)}
+        return frozenset(self.boundaries.close(own | set(newest_human(self.messages))))
+
+    @cached_property
+    def candidates(self) -> frozenset[int]:
+        """The places of what may be replaced: the candidate turns, in whole spans, without protected messages."""
+        turns = select_turns_for_summarization(self.window, self.config)
+        places = {place for turn in turns for place in turn.indices} - self.protected
+        return frozenset(self.boundaries.within(places))
+
+    def after(self, draft: CompressionDraft) -> CompressionRequest:
+        """The request for the next rung, on what this draft left."""
+        records = [record for record in draft.checkpoints if record.checkpoint_id]
+        known = {record.checkpoint_id: record for record in (*self.shown, *records)}
+        head = records[-1] if records else self.head
+        return replace(
+            self,
+            messages=draft.messages,
+            sizes=draft.sizes,
+            head=head,
+            shown=tuple(known[i] for i in head.shown if i in known) if head else (),
+            next_number=self.next_number + len(records),
+        )
+
+    def unchanged(self, reason: Reason, name: str, detail: str = "") -> CompressionDraft:
+        """A draft that leaves everything as it is."""
+        return CompressionDraft(self.messages, self.sizes, reason=reason, rungs=(RungReport(name, 0, reason, detail),))
+
+
+@dataclass(frozen=True, slots=True)
+class CompressionDraft:
+    """What a strategy returns.
+
+    Attributes:
+        messages: The new list.
+        sizes: The size of each, in tokens.
+        checkpoints: New checkpoints, oldest first: every message that left is covered by one of them.
+        reason: Why it is as it is.
+        degraded: Whether something had to be done in a lesser way (the summariser failed).
+        rungs: What was tried.
+        model_calls: Attempts made on the summariser.
+    """
+
+    messages: tuple[BaseMessage, ...]
+    sizes: tuple[int, ...]
+    checkpoints: tuple[CheckpointSummary, ...] = ()
+    reason: Reason = Reason.COMPRESSED
+    degraded: bool = False
+    rungs: tuple[RungReport, ...] = field(default=())
+    model_calls: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """Size of the messages, in tokens, without what is sent besides them."""
+        return sum(self.sizes)
+
+    def then(self, later: CompressionDraft) -> CompressionDraft:
+        """This draft and, on top of it, a later rung's."""
+        return CompressionDraft(
+            later.messages,
+            later.sizes,
+            (*self.checkpoints, *later.checkpoints),
+            later.reason if later.reason is not Reason.TOO_FEW_CANDIDATES else self.reason,
+            self.degraded or later.degraded,
+            (*self.rungs, *later.rungs),
+            self.model_calls + later.model_calls,
+        )
+
+
+class CompressionStrategy(ABC):
+    """A way of making a list smaller. Derive from it, and hand it to `register_strategy`.
+
+    Attributes:
+        name: What it is called by.
+        requires_llm: Whether it is of no use without a chat model.
+    """
+
+    name: ClassVar[str]
+    requires_llm: ClassVar[bool] = False
+
+    @abstractmethod
+    def run(self, request: CompressionRequest) -> Steps:
+        """Make the list smaller.
+
+        Args:
+            request: The list, its sizes, and what it must fit.
+
+        Yields:
+            Lists of tasks; their results are sent back.
+
+        Returns:
+            The draft. Cuts must come from `request.boundaries`; the messages of `request.protected` must stay.
+        """

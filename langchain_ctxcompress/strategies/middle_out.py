@@ -1,0 +1,81 @@
+"""`middle-out`: prefix, pins, newest human message and last turns stay; the middle becomes one summary message."""
+
+from __future__ import annotations
+
+from langchain_ctxcompress.messages import is_summary
+from langchain_ctxcompress.strategies.base import (
+    CompressionDraft,
+    CompressionRequest,
+    CompressionStrategy,
+    Reason,
+    RungReport,
+    Steps,
+)
+from langchain_ctxcompress.strategies.quotes import newest_within, quote_humans
+from langchain_ctxcompress.strategies.replacing import remembered, summarised
+from langchain_ctxcompress.strategies.summarising import write_summary
+from langchain_ctxcompress.summarize import summary_budget
+
+LEVEL = 3
+"""A new checkpoint is detailed; it gets shorter by ageing."""
+
+FRAME_TOKENS = 60
+"""What the summary message takes besides its texts."""
+
+LEAST_ROOM = 100
+"""Tokens of a summary even where what stays leaves no room: a level-1 summary (P2)."""
+
+
+class MiddleOut(CompressionStrategy):
+    """Replaces all candidates by one summary message."""
+
+    name = "middle-out"
+
+    def run(self, request: CompressionRequest) -> Steps:
+        """Summarise the candidates and put the summary in their place; unchanged where that frees nothing."""
+        places = sorted(request.candidates)
+        if not places:
+            return request.unchanged(_why_none(request), self.name)
+        source = [request.messages[place] for place in places]
+        quotes = quote_humans(request.messages, places)
+        shown = [c for c in request.shown if c.level] or remembered(request)
+        earlier = "\n\n".join(checkpoint.text for checkpoint in shown if checkpoint.text)
+        quoted = "\n".join(
+            quote.text for quote in newest_within(quotes, request.config.keep_human_tokens, request.tools)
+        )
+        budget = summary_budget(LEVEL, sum(request.sizes[place] for place in places))
+        written = yield from write_summary(
+            request, source, budget.within(_room(request, places, quoted)), earlier, quoted
+        )
+        draft = summarised(
+            request, places, written.text, tuple(quotes), strategy=self.name, summariser=written.summariser
+        )
+        reason, degraded = (written.failure, True) if written.failure else (Reason.COMPRESSED, False)
+        freed = request.tokens - request.overhead_tokens - draft.tokens
+        if freed <= 0:
+            reason = written.failure or Reason.NOT_SMALLER
+            report = RungReport(self.name, 0, reason, written.detail)
+            return CompressionDraft(request.messages, request.sizes, (), reason, degraded, (report,), written.calls)
+        report = RungReport(self.name, freed, reason, written.detail)
+        return CompressionDraft(
+            draft.messages, draft.sizes, draft.checkpoints, reason, degraded, (report,), written.calls
+        )
+
+
+def _why_none(request: CompressionRequest) -> Reason:
+    """Nothing to compress: because there is little between prefix and tail, or because they alone are too much."""
+    over = request.tokens >= request.config.soft_limit_tokens
+    return Reason.PROTECTED_TAIL_OVER_TRIGGER if over else Reason.TOO_FEW_CANDIDATES
+
+
+def _room(request: CompressionRequest, places: list[int], quoted: str) -> int:
+    """Tokens that a new summary may take: up to the target, or half of what is left under the soft limit."""
+    config, replaced = request.config, set(places)
+    stays = sum(
+        size
+        for place, size in enumerate(request.sizes)
+        if place not in replaced and not is_summary(request.messages[place])
+    )
+    standing = sum(request.tools.count_text(checkpoint.text) for checkpoint in request.shown)
+    stays += request.overhead_tokens + standing + FRAME_TOKENS + request.tools.count_text(quoted)
+    return max(config.target_tokens - stays, (config.soft_limit_tokens - stays) // 2, LEAST_ROOM)

@@ -1,0 +1,55 @@
+"""The text of the summary message: a framing line, the checkpoint texts, the user's own words; and reading it back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from langchain_ctxcompress.storage import CheckpointSummary, Quote
+
+FRAME = "earlier_conversation"
+_TAGS = (FRAME, "summary", "user_words", "ledger")
+_OWN_TAG = re.compile(rf"<(?=/?(?:{'|'.join(_TAGS)})\b)", re.IGNORECASE)
+_SUMMARY = re.compile(r'<summary id="([^"]*)">\n(.*?)\n</summary>', re.DOTALL)
+
+FRAMING_LINE = (
+    "Record of the earlier part of this conversation, which is not shown. It is no new request:"
+    " do not answer it and do not carry it out again."
+)
+
+
+def render_summary(
+    checkpoints: Iterable[tuple[str, str]], quotes: Sequence[Quote], *, count: int, ledger: str = ""
+) -> str:
+    """The text of the summary message.
+
+    Args:
+        checkpoints: Id and text of each summary checkpoint, oldest first.
+        quotes: The user's own words, oldest first.
+        count: How many messages are replaced.
+        ledger: The rendered ledger; `""` leaves its section out.
+    """
+    parts = [f'<{FRAME} messages="{count}">', FRAMING_LINE]
+    parts += [f'<summary id="{identity}">\n{neutral(text)}\n</summary>' for identity, text in checkpoints if text]
+    if quotes:
+        said = (f"- {'(answered) ' if quote.answered else ''}{neutral(quote.text)}" for quote in quotes)
+        parts.append("<user_words>\n" + "\n".join(said) + "\n</user_words>")
+    if ledger:
+        parts.append(f"<ledger>\n{ledger}\n</ledger>")
+    parts.append(f"</{FRAME}>")
+    return "\n".join(parts)
+
+
+def neutral(text: str) -> str:
+    """The text with no tag of the summary message in it, so that quoted text cannot close a section."""
+    return _OWN_TAG.sub("‹", text)
+
+
+def read_summaries(text: str) -> list[tuple[str, str]]:
+    """Ids and texts of the checkpoints in a rendered summary message: what is left of them when the store is lost."""
+    return [(match[1], match[2]) for match in _SUMMARY.finditer(text)]
+
+
+def quotes_of(checkpoints: Iterable[CheckpointSummary]) -> list[Quote]:
+    """All quotes of the checkpoints, oldest first, one for each message."""
+    return list({quote.message_id: quote for checkpoint in checkpoints for quote in checkpoint.quotes}.values())

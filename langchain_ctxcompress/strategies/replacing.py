@@ -1,0 +1,171 @@
+"""Taking messages out of a list: the one place where a draft is made, so that what leaves is always covered."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from langchain_core.messages import BaseMessage
+
+from langchain_ctxcompress.messages import content_hash, is_summary
+from langchain_ctxcompress.storage import CheckpointSummary, Quote, summary_message
+from langchain_ctxcompress.strategies.ageing import checkpoint_name, sooner_and_sooner
+from langchain_ctxcompress.strategies.base import CompressionDraft, CompressionRequest, Reason, RungReport
+from langchain_ctxcompress.strategies.quotes import newest_within
+from langchain_ctxcompress.strategies.rendering import quotes_of, read_summaries, render_summary
+
+SUMMARY_SHARE = 0.25
+"""Share of the target from which on the summary message ages sooner (P7)."""
+
+
+def summarised(
+    request: CompressionRequest,
+    places: Collection[int],
+    text: str,
+    quotes: tuple[Quote, ...],
+    *,
+    strategy: str,
+    summariser: str,
+) -> CompressionDraft:
+    """The list with `places` replaced by the summary message, which shows the new text after the earlier ones.
+
+    Args:
+        request: The list.
+        places: What is replaced; whole spans.
+        text: The summary of it.
+        quotes: The human messages in it, whole.
+        strategy: Who replaces.
+        summariser: Who wrote the text: `model` or `extractive`.
+    """
+    record = _record(request, places, strategy).model_copy(
+        update={"level": 3, "text": text, "quotes": quotes, "summariser": summariser}
+    )
+    record = record.model_copy(update={"checkpoint_id": _name(record)})
+    earlier = [checkpoint for checkpoint in request.shown if checkpoint.level] or remembered(request)
+    return _shown(request, places, record, earlier)
+
+
+def dropped(request: CompressionRequest, places: Collection[int], *, strategy: str, reason: Reason) -> CompressionDraft:
+    """The list without `places`, which a checkpoint of level 0 covers.
+
+    The summary message stays where it is not among them.
+    """
+    head = request.head
+    kept = [place for place in range(len(request.messages)) if place not in places]
+    summary = next((place for place in kept if is_summary(request.messages[place])), None)
+    record = _record(request, places, strategy)
+    if head is not None and summary is not None:
+        record = record.model_copy(update={"rendered": head.rendered, "shown": head.shown})
+    record = record.model_copy(update={"checkpoint_id": _name(record), "tokens_after": _left(request, kept)})
+    messages = [request.messages[place] for place in kept]
+    sizes = [request.sizes[place] for place in kept]
+    if head is not None and summary is not None:
+        messages[kept.index(summary)] = summary_message(record)
+    freed = request.tokens - record.tokens_after
+    return CompressionDraft(
+        tuple(messages), tuple(sizes), (record,), reason, rungs=(RungReport(strategy, freed, reason),)
+    )
+
+
+def remembered(request: CompressionRequest) -> list[CheckpointSummary]:
+    """The checkpoints that the summary message shows although the store does not know them (it was lost)."""
+    message = next((m for m in request.messages if is_summary(m)), None)
+    if message is None or request.head is not None:
+        return []
+    return [
+        CheckpointSummary(
+            checkpoint_id=identity,
+            session_id=request.session_id,
+            number=place,
+            level=3,
+            text=text,
+            replaced_tokens=request.tools.count_text(text),
+        )
+        for place, (identity, text) in enumerate(read_summaries(message.text), 1)
+    ]
+
+
+def _shown(
+    request: CompressionRequest,
+    places: Collection[int],
+    record: CheckpointSummary,
+    earlier: list[CheckpointSummary],
+) -> CompressionDraft:
+    """The draft with the summary message that shows `earlier` and `record`, aged until it keeps to its share."""
+    tools, config = request.tools, request.config
+    quotes = newest_within(quotes_of([*earlier, record]), config.keep_human_tokens, tools)
+    share = SUMMARY_SHARE * config.target_tokens
+    rendered, shown = "", [record]
+    for shown in sooner_and_sooner([*earlier, record], tools):
+        texts = [(checkpoint.checkpoint_id, checkpoint.text) for checkpoint in shown]
+        rendered = render_summary(texts, quotes, count=record.count)
+        if tools.count_text(rendered) <= share:
+            break
+    merged = [checkpoint for checkpoint in shown if checkpoint.strategy == "ageing" and checkpoint not in earlier]
+    lost = [checkpoint for checkpoint in earlier if request.head is None]
+    record = record.model_copy(
+        update={"rendered": rendered, "shown": tuple(checkpoint.checkpoint_id for checkpoint in shown)}
+    )
+    message = summary_message(record)
+    size = tools.count([message])[0]
+    kept = [
+        place
+        for place in range(len(request.messages))
+        if place not in places and not is_summary(request.messages[place])
+    ]
+    tokens_after = _left(request, kept) + size
+    record = record.model_copy(update={"tokens_after": tokens_after})
+    position = _position(request, places, kept)
+    messages = [request.messages[place] for place in kept]
+    sizes = [request.sizes[place] for place in kept]
+    messages.insert(position, message)
+    sizes.insert(position, size)
+    report = RungReport(record.strategy, request.tokens - tokens_after)
+    return CompressionDraft(tuple(messages), tuple(sizes), (*lost, *merged, record), rungs=(report,))
+
+
+def _position(request: CompressionRequest, places: Collection[int], kept: list[int]) -> int:
+    """Where the summary message goes among the kept: its own place, else that of the first replaced message."""
+    at = next((place for place, message in enumerate(request.messages) if is_summary(message)), min(places))
+    return sum(1 for place in kept if place < at)
+
+
+def _record(request: CompressionRequest, places: Collection[int], strategy: str) -> CheckpointSummary:
+    """The checkpoint that covers `places`, still without a text or an id."""
+    head = request.head
+    gone = [request.messages[place] for place in sorted(places) if not is_summary(request.messages[place])]
+    last = max(places)
+    behind = (m for place, m in enumerate(request.messages) if place > last and not is_summary(m))
+    return CheckpointSummary(
+        checkpoint_id="",
+        session_id=request.session_id,
+        number=request.next_number,
+        level=0,
+        covered={_id(message): content_hash(message) for message in gone},
+        previous=head.checkpoint_id if head else "",
+        first_id=_first_id(request, gone),
+        last_id=_id(gone[-1]) if gone else "",
+        next_id=next((_id(message) for message in behind), ""),
+        count=(head.count if head else 0) + len(gone),
+        strategy=strategy,
+        tokens_before=request.tokens,
+        replaced_tokens=sum(request.sizes[place] for place in places),
+    )
+
+
+def _first_id(request: CompressionRequest, gone: list[BaseMessage]) -> str:
+    """The id of the summary message: the one it has, else that of the first replaced message."""
+    standing = next((message for message in request.messages if is_summary(message)), None)
+    return _id(standing) if standing is not None else _id(gone[0])
+
+
+def _left(request: CompressionRequest, kept: list[int]) -> int:
+    return request.overhead_tokens + sum(request.sizes[place] for place in kept)
+
+
+def _name(record: CheckpointSummary) -> str:
+    covered = "\x1e".join(f"{i}\x1f{said}" for i, said in record.covered.items())
+    return checkpoint_name(record.session_id, record.previous, str(record.number), covered, record.text)
+
+
+def _id(message: BaseMessage) -> str:
+    return message.id or ""

@@ -1,0 +1,30 @@
+"""How text gets smaller: levels and budgets, prompts, the chat-model summariser, the extractive one, and guards.
+
+It may import `limits`, `tokens`, `messages` and `errors`. Only `chat_model` talks to a model; everything else is pure.
+"""
+
+from langchain_ctxcompress.summarize.chat_model import ChatModelSummariser, resolve_model
+from langchain_ctxcompress.summarize.extractive import extract_summary, shorten_summary
+from langchain_ctxcompress.summarize.guards import is_overflow, judge_reply
+from langchain_ctxcompress.summarize.levels import SummaryBudget, summary_budget
+from langchain_ctxcompress.summarize.prompts import summary_prompt
+from langchain_ctxcompress.summarize.tasks import CompressionTask, TaskFailure, TaskResult, TaskStatus
+from langchain_ctxcompress.summarize.transcript import split_transcript, transcript
+
+__all__ = [
+    "ChatModelSummariser",
+    "CompressionTask",
+    "SummaryBudget",
+    "TaskFailure",
+    "TaskResult",
+    "TaskStatus",
+    "extract_summary",
+    "is_overflow",
+    "judge_reply",
+    "resolve_model",
+    "shorten_summary",
+    "split_transcript",
+    "summary_budget",
+    "summary_prompt",
+    "transcript",
+]

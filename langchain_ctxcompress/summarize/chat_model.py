@@ -1,0 +1,227 @@
+"""The chat-model summariser: the only place where a model is called. Two thin drivers: one of threads, one of asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import random
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage
+from langchain_core.runnables import Runnable, RunnableConfig
+
+from langchain_ctxcompress.errors import SummariserError
+from langchain_ctxcompress.limits import input_window
+from langchain_ctxcompress.summarize.guards import is_overflow, judge_reply, usage_of
+from langchain_ctxcompress.summarize.tasks import CompressionTask, TaskFailure, TaskResult
+
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
+
+T = TypeVar("T")
+
+TIMEOUT_SECONDS = 60.0
+"""For the first attempt. A summary of 500 tokens takes a hosted model some 10 s; a hung one must not hold an agent."""
+
+ATTEMPTS = 2
+"""An error is often gone at the second try; a third would make the user wait once more for a model that is down."""
+
+CONCURRENCY = 10
+"""Parts of a long input that are summarised at once."""
+
+RETRY_WAIT_SECONDS = 0.5
+"""Longest first pause before another attempt; it doubles, and a random part of it is waited."""
+
+RUN_NAME = "ctxcompress_summarise"
+
+
+class ChatModelSummariser:
+    """Runs summary tasks on a chat model, with timeout, retries and concurrency.
+
+    Args:
+        model: Any chat model, bound or not.
+        window_tokens: Its input window; by default what its profile says. Where neither is known, an input is sent
+            whole, and in smaller parts when the model says it was too long.
+        timeout: Seconds for the first attempt of a task; each further one gets twice as long.
+        attempts: Attempts for each task.
+        concurrency: Tasks at once.
+        retry_wait: Seconds of the longest first pause between attempts.
+
+    Raises:
+        SummariserError: `model` is no chat model.
+    """
+
+    def __init__(
+        self,
+        model: Runnable[Any, Any],
+        *,
+        window_tokens: int | None = None,
+        timeout: float = TIMEOUT_SECONDS,
+        attempts: int = ATTEMPTS,
+        concurrency: int = CONCURRENCY,
+        retry_wait: float = RETRY_WAIT_SECONDS,
+    ) -> None:
+        if not isinstance(model, Runnable):
+            msg = f"model is a {type(model).__name__}: it must be a chat model, a model name, or None"
+            raise SummariserError(msg)
+        self.model = model
+        self.window_tokens = window_tokens or input_window(model)
+        self.timeout = timeout
+        self.attempts = attempts
+        self.concurrency = concurrency
+        self.retry_wait = retry_wait
+
+    def run(self, tasks: Sequence[CompressionTask]) -> list[TaskResult]:
+        """Run the tasks in threads; a result for each, in order. Never raises what a model raises."""
+        if len(tasks) == 1:
+            return [self._run_one(tasks[0])]
+        with ThreadPoolExecutor(min(self.concurrency, len(tasks)), "ctxcompress") as pool:
+            contexts = [contextvars.copy_context() for _ in tasks]
+            return list(pool.map(lambda ctx, task: ctx.run(self._run_one, task), contexts, tasks))
+
+    async def arun(self, tasks: Sequence[CompressionTask]) -> list[TaskResult]:
+        """Run the tasks on the loop; a result for each, in order. Never raises what a model raises."""
+        limit = asyncio.Semaphore(self.concurrency)
+
+        async def one(task: CompressionTask) -> TaskResult:
+            async with limit:
+                return await self._arun_one(task)
+
+        return list(await asyncio.gather(*map(one, tasks)))
+
+    def _run_one(self, task: CompressionTask) -> TaskResult:
+        from tenacity import Retrying
+
+        started = time.monotonic()
+        number = 0
+        try:
+            for attempt in Retrying(**self._policy()):
+                number += 1
+                with attempt:
+                    seconds = self._seconds(task, number)
+                    reply = call_within(seconds, lambda: self.model.invoke(list(task.prompt), _config()))
+        except Exception as error:  # noqa: BLE001 - law 4: whatever a model raises becomes a result
+            return _failed(error, number, started)
+        return _read(reply, number, started)
+
+    async def _arun_one(self, task: CompressionTask) -> TaskResult:
+        from tenacity import AsyncRetrying
+
+        started = time.monotonic()
+        number = 0
+        try:
+            async for attempt in AsyncRetrying(**self._policy()):
+                number += 1
+                with attempt:
+                    async with asyncio.timeout(self._seconds(task, number)):
+                        reply = await self.model.ainvoke(list(task.prompt), _config())
+        except Exception as error:  # noqa: BLE001 - as in _run_one; a cancellation is no Exception and passes
+            return _failed(error, number, started)
+        return _read(reply, number, started)
+
+    def _policy(self) -> dict[str, Any]:
+        """How attempts are repeated: any error but an overflow, which would only overflow again."""
+        from tenacity import retry_if_exception, stop_after_attempt
+
+        def wait(state: RetryCallState) -> float:
+            longest: float = self.retry_wait * 2 ** (state.attempt_number - 1)
+            return random.uniform(0, longest)  # noqa: S311 - spreads retries, protects nothing
+
+        return {
+            "stop": stop_after_attempt(self.attempts),
+            "wait": wait,
+            "retry": retry_if_exception(lambda error: isinstance(error, Exception) and not is_overflow(error)),
+            "reraise": True,
+        }
+
+    def _seconds(self, task: CompressionTask, number: int) -> float:
+        first = self.timeout if task.timeout is None else task.timeout
+        return float(first * 2 ** (number - 1))
+
+
+def call_within(seconds: float, call: Callable[[], T]) -> T:
+    """Run a blocking call for at most so long.
+
+    A thread cannot be stopped, so a call that hangs goes on in a daemon thread, which holds up neither the caller nor
+    the end of the process.
+
+    Raises:
+        TimeoutError: The call took longer.
+    """
+    outcome: list[tuple[T | None, BaseException | None]] = []
+    context = contextvars.copy_context()
+
+    def work() -> None:
+        try:
+            outcome.append((context.run(call), None))
+        except BaseException as error:  # noqa: BLE001 - it is raised again where the caller waits
+            outcome.append((None, error))
+
+    thread = threading.Thread(target=work, name="ctxcompress-call", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if not outcome:
+        msg = f"no answer within {seconds:g} s"
+        raise TimeoutError(msg)
+    value, error = outcome[0]
+    if error is not None:
+        raise error
+    return value  # type: ignore[return-value]  # None only if `call` returns None
+
+
+def resolve_model(model: BaseChatModel | Runnable[Any, Any] | str | None) -> Runnable[Any, Any] | None:
+    """The chat model that is meant.
+
+    Args:
+        model: A chat model, a name for `init_chat_model` (needs the extra `agents`), or `None` for the extractive
+            summariser.
+
+    Raises:
+        SummariserError: The name is unknown, or the extra is missing.
+    """
+    if not isinstance(model, str):
+        return model
+    try:
+        from langchain.chat_models import init_chat_model
+    except ImportError as error:
+        msg = f"model={model!r}: a model name needs the extra: pip install 'langchain-ctxcompress[agents]'"
+        raise SummariserError(msg) from error
+    try:
+        found: Runnable[Any, Any] = init_chat_model(model)
+    except Exception as error:  # each provider package raises its own for a missing key or an unknown name
+        msg = f"model={model!r} cannot be set up: {type(error).__name__}: {_one_line(error)}"
+        raise SummariserError(msg) from error
+    return found
+
+
+def _config() -> RunnableConfig:
+    """Marks the call as internal: its tokens do not appear in a graph's `messages` stream (law 10)."""
+    from langgraph.constants import TAG_NOSTREAM
+
+    return {"tags": [TAG_NOSTREAM, "ctxcompress"], "run_name": RUN_NAME}
+
+
+def _read(reply: BaseMessage, attempts: int, started: float) -> TaskResult:
+    text, failure = judge_reply(reply)
+    read, written = usage_of(reply)
+    return TaskResult(text, failure, "", attempts, time.monotonic() - started, read, written)
+
+
+def _failed(error: Exception, attempts: int, started: float) -> TaskResult:
+    failure = TaskFailure.ERROR
+    if is_overflow(error):
+        failure = TaskFailure.OVERFLOW
+    elif isinstance(error, TimeoutError):
+        failure = TaskFailure.TIMEOUT
+    detail = f"{type(error).__name__}: {_one_line(error)}"
+    return TaskResult("", failure, detail, attempts, time.monotonic() - started)
+
+
+def _one_line(error: BaseException, most: int = 200) -> str:
+    line = " ".join(str(error).split())
+    return line if len(line) <= most else line[:most] + "…"

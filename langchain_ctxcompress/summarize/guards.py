@@ -1,0 +1,114 @@
+"""What makes a model's answer usable as a summary, and what an overflow looks like (law 3).
+
+An answer is never rejected over its headings or its wording: only when it is empty, cut off, or a refusal. Whether it
+is smaller than what it replaces is for the strategy to say, which has counted both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from langchain_core.exceptions import ContextOverflowError
+from langchain_core.messages import AIMessage, BaseMessage
+
+from langchain_ctxcompress.messages import extract_text_content
+from langchain_ctxcompress.summarize.tasks import TaskFailure
+
+_END_KEYS = frozenset(
+    {
+        "finish_reason",
+        "stop_reason",
+        "done_reason",
+        "completion_reason",
+        "finishreason",
+        "stopreason",
+        "completionreason",
+        "status",
+        "incomplete_details",
+        "reason",
+        "native_finish_reason",
+    }
+)
+"""Where providers say why an answer ended: OpenAI, Groq and Gemini `finish_reason`, Anthropic and Bedrock `stop_reason`
+and `stopReason`, Ollama `done_reason`, OpenAI's Responses API `status` and `incomplete_details.reason`."""
+
+_CUT_OFF = re.compile(r"length|max_?(output_?|new_?)?tokens?|token_?limit|incomplete|truncat|context_window")
+_REFUSED = re.compile(r"content_?filter|refusal|safety|blocklist|prohibited|recitation|guardrail|spii")
+_REFUSAL_TEXT = re.compile(
+    r"\s*(?:i['’]?m sorry|i am sorry|sorry|i apologi[sz]e|unfortunately)?[,.]?\s*(?:but )?(?:as an ai\b.{0,40})?"
+    r"i (?:can(?:no|['’])t|am (?:not able|unable)|won['’]t|must decline)"
+    r" (?:to )?(?:help|assist|comply|do that|fulfil|provide|summari[sz]e|process)",
+    re.IGNORECASE,
+)
+_REFUSAL_CHARS = 400
+"""A refusal is short; a long text that begins like one is a summary that quotes one."""
+
+_OVERFLOW = re.compile(
+    r"context[ _]length|context[ _]window|context size|maximum context|max(?:imum)? (?:input|prompt) (?:length|tokens)"
+    r"|(?:prompt|input|request|conversation|messages?)[^.\n]{0,40} (?:is |are )?too (?:long|large)"
+    r"|too many (?:input )?tokens"
+    r"|token (?:count|limit)[^.\n]{0,60}exceed|exceed[^.\n]{0,60}(?:token|context)|reduce the length",
+    re.IGNORECASE,
+)
+_OVERFLOW_CHARS = 4_000
+"""How much of an error is searched: some quote the whole prompt."""
+
+_THINKING = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+
+
+def judge_reply(reply: BaseMessage) -> tuple[str, TaskFailure | None]:
+    """The text of an answer, and why it cannot be used.
+
+    Args:
+        reply: What the model answered, as text or as content blocks.
+
+    Returns:
+        The text without reasoning, and `None` or the failure.
+    """
+    ends = " ".join(_ends(reply.response_metadata))
+    text = _without_thinking(extract_text_content(reply)).strip()
+    if _is_refusal(reply, ends, text):
+        return text, TaskFailure.REFUSAL
+    if _CUT_OFF.search(ends):
+        return text, TaskFailure.INCOMPLETE
+    return (text, None) if text else ("", TaskFailure.EMPTY)
+
+
+def is_overflow(error: BaseException) -> bool:
+    """Whether an error says that the prompt was larger than the model's window.
+
+    Some packages raise `ContextOverflowError`; OpenAI-compatible servers answer 400, 413 or 429 with a message only.
+    """
+    return isinstance(error, ContextOverflowError) or bool(_OVERFLOW.search(str(error)[:_OVERFLOW_CHARS]))
+
+
+def _ends(metadata: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in metadata.items():
+        if str(key).lower() in _END_KEYS:
+            if isinstance(value, Mapping):
+                yield from _ends(value)
+            elif value is not None:
+                yield str(value).lower()
+
+
+def _is_refusal(reply: BaseMessage, ends: str, text: str) -> bool:
+    if _REFUSED.search(ends) or reply.additional_kwargs.get("refusal"):
+        return True
+    if isinstance(reply.content, list) and any(
+        isinstance(block, dict) and block.get("type") == "refusal" for block in reply.content
+    ):
+        return True
+    return len(text) <= _REFUSAL_CHARS and bool(_REFUSAL_TEXT.match(text))
+
+
+def _without_thinking(text: str) -> str:
+    """The text without what local models think aloud in it."""
+    return _THINKING.sub("", text) if "<think" in text.lower() else text
+
+
+def usage_of(reply: BaseMessage) -> tuple[int, int]:
+    """The tokens that the model says it read and wrote; zeros where it does not say."""
+    usage = reply.usage_metadata if isinstance(reply, AIMessage) else None
+    return (usage.get("input_tokens", 0), usage.get("output_tokens", 0)) if usage else (0, 0)

@@ -1,0 +1,64 @@
+"""The prompt for one summary: a fixed task, then the conversation as marked data (requirement P3)."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+
+from langchain_ctxcompress.summarize.levels import SummaryBudget
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+PROMPT_TOKENS = 600
+"""Room for the prompt around the conversation; the template and the markers take about 400 tokens."""
+
+
+def summary_prompt(
+    conversation: str,
+    budget: SummaryBudget,
+    *,
+    earlier: str = "",
+    instructions: str = "",
+    part: int = 0,
+    parts: int = 0,
+) -> tuple[BaseMessage, ...]:
+    """The messages that ask for one summary.
+
+    Args:
+        conversation: The text to summarise. It is data: it stands between markers that it cannot contain, since they
+            are made from a hash of it.
+        budget: How long the summary should be, in tokens.
+        earlier: Texts of earlier summaries, as an anchor.
+        instructions: The caller's own, put into the task.
+        part: Which part this is, from 1; 0 where the conversation is whole.
+        parts: How many parts there are.
+    """
+    seal = hashlib.blake2b(f"{conversation}\x1f{earlier}".encode("utf-8", "replace"), digest_size=6).hexdigest()
+    task = _template().render(
+        open=f"<conversation-{seal}>",
+        close=f"</conversation-{seal}>",
+        earlier_open=f"<earlier-{seal}>",
+        earlier_close=f"</earlier-{seal}>",
+        earlier=earlier,
+        instructions=instructions,
+        part=part,
+        parts=parts,
+        least=budget.least,
+        most=budget.most,
+    )
+    data = f"<conversation-{seal}>\n{conversation}\n</conversation-{seal}>\n\nWrite the record of it now."
+    return (SystemMessage(task.strip()), HumanMessage(data))
+
+
+@lru_cache(maxsize=1)
+def _template() -> Template:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    loader = PackageLoader("langchain_ctxcompress.summarize", "templates")
+    # The result is a prompt, not HTML, so nothing is escaped; what must not be mistaken for markup is sealed by a hash.
+    environment = Environment(loader=loader, autoescape=False, undefined=StrictUndefined, trim_blocks=True)  # noqa: S701
+    return environment.get_template("summary.j2")

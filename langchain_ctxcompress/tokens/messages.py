@@ -1,0 +1,208 @@
+"""How big a message is (requirement C8): everything of it that is sent, media by their kind."""
+
+from __future__ import annotations
+
+import json
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+
+from langchain_ctxcompress.errors import TokenCountError
+from langchain_ctxcompress.tokens.text import count_batch
+
+MESSAGE_OVERHEAD = 4
+"""Tokens around each message: OpenAI's chat format takes 3, and 1 more where it has a name."""
+
+CALL_OVERHEAD = 8
+"""Tokens around each tool call, besides its name, id and arguments: the JSON that frames them."""
+
+MEDIA_TOKENS: Mapping[str, int] = {"image": 1_600, "audio": 1_500, "video": 6_000, "file": 3_000}
+"""Tokens of one medium whose true size only the provider knows.
+
+An image: Anthropic scales to at most about 1,600 tokens (width x height / 750), OpenAI takes 765 for 1024 x 1024. Audio
+and video: Gemini takes 32 and 258 tokens a second; here 45 s and 23 s. A file: one to two pages of a PDF at Anthropic's
+1,500 to 3,000 tokens a page.
+"""
+
+LOW_DETAIL_IMAGE = 85
+"""Tokens of an image that OpenAI is asked to read at low detail."""
+
+_MEDIA_KIND: dict[str, str] = {
+    "image": "image",
+    "image_url": "image",
+    "input_image": "image",
+    "audio": "audio",
+    "input_audio": "audio",
+    "video": "video",
+    "file": "file",
+    "input_file": "file",
+    "document": "file",
+    "media": "file",
+}
+_CALL_BLOCKS = frozenset({"tool_use", "tool_call", "function_call", "tool_call_chunk", "input_json_delta"})
+"""Blocks that say again what `tool_calls` says; they are counted there."""
+_OPAQUE_KEYS = frozenset({"type", "id", "index", "signature", "data", "base64", "encrypted_content", "cache_control"})
+
+
+_NOTHING: tuple[Callable[[], BaseMessage | None], int] = (lambda: None, -1)
+
+
+class MessageCounter:
+    """Counts messages, each message object once as long as it lives.
+
+    A message that is changed in place keeps its first count: make a copy instead (`model_copy`), as LangGraph's
+    reducers do. Safe to share between threads.
+
+    Args:
+        model: Whose tokens are counted, as in `count_tokens`.
+    """
+
+    def __init__(self, model: str | None = None) -> None:
+        self.model = model
+        self._known: dict[int, tuple[Callable[[], BaseMessage | None], int]] = {}
+
+    def __call__(self, messages: Sequence[BaseMessage]) -> list[int]:
+        """The size of each message in tokens, in order.
+
+        Raises:
+            TokenCountError: A message cannot be counted; the error has its id.
+        """
+        known = self._known
+        nothing = _NOTHING
+        counts = [entry[1] if (entry := known.get(id(m), nothing))[0]() is m else -1 for m in messages]
+        new = [place for place, count in enumerate(counts) if count < 0]
+        if new:
+            sizes = _count_messages([messages[place] for place in new], self.model)
+            for place, tokens in zip(new, sizes, strict=True):
+                counts[place] = tokens
+                self._remember(messages[place], tokens)
+        return counts
+
+    def _remember(self, message: BaseMessage, tokens: int) -> None:
+        """Keep the size as long as the message lives: a weak reference, so that the cache keeps none alive."""
+        known, key = self._known, id(message)
+        known[key] = (weakref.ref(message, lambda _: known.pop(key, None)), tokens)
+
+
+def count_message(message: BaseMessage, model: str | None = None) -> int:
+    """The size of one message in tokens, counted anew.
+
+    Raises:
+        TokenCountError: The message cannot be counted.
+    """
+    return _count_messages((message,), model)[0]
+
+
+def _count_messages(messages: Sequence[BaseMessage], model: str | None) -> list[int]:
+    """Count a batch in one call; where it fails, find the message that made it fail."""
+    texts: list[str] = []
+    parts: list[tuple[int, int]] = []
+    for message in messages:
+        try:
+            own, fixed = message_parts(message)
+        except (TypeError, ValueError, AttributeError, KeyError, RecursionError) as error:
+            raise _uncountable(message, error) from error
+        texts += own
+        parts.append((len(own), fixed))
+    try:
+        counts = count_batch(texts, model)
+    except (TypeError, ValueError) as error:
+        raise _uncountable(messages[0], error) from error
+    sizes: list[int] = []
+    start = 0
+    for length, fixed in parts:
+        sizes.append(sum(counts[start : start + length]) + fixed)
+        start += length
+    return sizes
+
+
+def _uncountable(message: BaseMessage, error: Exception) -> TokenCountError:
+    msg = f"message {message.id!r} ({type(message).__name__}) cannot be counted: {error}"
+    return TokenCountError(msg, message_id=message.id)
+
+
+def message_parts(message: BaseMessage) -> tuple[list[str], int]:
+    """What of a message is sent: its texts, and the tokens of what is no text.
+
+    Returns:
+        The texts (content, reasoning, name, calls with their arguments and ids) and a fixed number of tokens (overhead
+        and media).
+    """
+    content = message.content
+    texts: list[str] = []
+    fixed = MESSAGE_OVERHEAD
+    if isinstance(content, str):
+        if content:
+            texts.append(content)
+    else:
+        for block in content:
+            fixed += _block(block, texts)
+    if message.name:
+        texts.append(message.name)
+    if isinstance(message, AIMessage):
+        for call in (*message.tool_calls, *message.invalid_tool_calls):
+            fixed += CALL_OVERHEAD
+            texts += (call.get("name") or "", _as_json(call.get("args")), call.get("id") or "")
+    elif isinstance(message, ToolMessage):
+        texts.append(message.tool_call_id)
+    if message.additional_kwargs:
+        texts += _extra_texts(message.additional_kwargs)
+    return texts, fixed
+
+
+def _block(block: str | dict[str, Any], texts: list[str]) -> int:
+    """Add a block's texts; return the tokens of what in it is no text."""
+    if isinstance(block, str):
+        texts.append(block)
+        return 0
+    kind = block.get("type")
+    if kind == "text":
+        texts.append(str(block.get("text") or ""))
+        return 0
+    if kind in _CALL_BLOCKS:
+        return 0
+    medium = _MEDIA_KIND.get(str(kind))
+    if medium is None:
+        texts += _strings(block)
+        return 0
+    return _media_tokens(medium, block)
+
+
+def _media_tokens(medium: str, block: Mapping[str, Any]) -> int:
+    mime = str(block.get("mime_type") or "")
+    medium = mime.split("/", 1)[0] if mime.split("/", 1)[0] in MEDIA_TOKENS else medium
+    url = block.get("image_url")
+    detail = url.get("detail") if isinstance(url, Mapping) else block.get("detail")
+    return LOW_DETAIL_IMAGE if medium == "image" and detail == "low" else MEDIA_TOKENS[medium]
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Every text in a block of a kind not known here; signatures, base64 and data URLs are no text."""
+    if isinstance(value, str):
+        if not value.startswith("data:"):
+            yield value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            if key not in _OPAQUE_KEYS:
+                yield from _strings(inner)
+    elif isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+        for inner in value:
+            yield from _strings(inner)
+
+
+def _extra_texts(extra: Mapping[str, Any]) -> Iterator[str]:
+    """What providers keep beside the content and send again: reasoning as text, and the old function call."""
+    reasoning = extra.get("reasoning_content")
+    if isinstance(reasoning, str):
+        yield reasoning
+    legacy = extra.get("function_call")
+    if isinstance(legacy, Mapping):
+        yield from _strings(legacy)
+
+
+def _as_json(args: Any) -> str:
+    if isinstance(args, str):
+        return args
+    return json.dumps(args, ensure_ascii=False, separators=(",", ":"), default=str)

@@ -1,0 +1,115 @@
+"""How big a text is, exactly, and how to cut it to a size (requirements C1, C2, C3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from langchain_ctxcompress.errors import ConfigError
+from langchain_ctxcompress.tokens.encodings import BUNDLED_ENCODINGS, encoding_for
+
+THREADED_FROM = 262_144
+"""Characters in a batch from which more than one core is used; below, starting threads costs more than it saves."""
+
+
+def count_tokens(text: str, model: str | None = None) -> int:
+    """Count the tokens of a text exactly (C1).
+
+    Args:
+        text: Any text. Special tokens in it (`<|endoftext|>`) are counted as the plain text they are.
+        model: Whose tokens. `None` counts with `o200k_base`; a model whose encoding is known with its own; any other
+            with `o200k_base` plus 15 %, rounded up. Never a network call.
+
+    Returns:
+        The number of tokens; 0 for `""`.
+    """
+    return count_batch((text,), model)[0]
+
+
+def count_batch(texts: Sequence[str], model: str | None = None) -> list[int]:
+    """Count many texts at once, outside the GIL, and on all cores where the batch is large.
+
+    Args:
+        texts: The texts.
+        model: As in `count_tokens`.
+
+    Returns:
+        One count for each text, in order.
+    """
+    encoding = encoding_for(model)
+    counts = _count(texts, encoding.name)
+    return [encoding.with_margin(count) for count in counts] if encoding.margin_percent else counts
+
+
+def truncate_to_tokens(text: str, max_tokens: int, model: str | None = None) -> str:
+    """Cut a text to a number of tokens (C2).
+
+    Args:
+        text: Any text.
+        max_tokens: The most tokens the result may have, counted as `count_tokens` does.
+        model: As in `count_tokens`.
+
+    Returns:
+        The text itself when it fits, else the longest front part found that does. Never half a character.
+
+    Raises:
+        ConfigError: `max_tokens` is negative.
+    """
+    if max_tokens < 0:
+        msg = f"max_tokens is {max_tokens}: it must be 0 or more"
+        raise ConfigError(msg)
+    if not text or not max_tokens:
+        return ""
+    encoding = encoding_for(model)
+    exact = encoding.without_margin(max_tokens)
+    budget = exact
+    cut = text
+    # The front part alone may split into more tokens than it had inside the whole text: ask for less until it fits.
+    while _count((cut,), encoding.name)[0] > exact:
+        if budget <= 0:
+            return ""
+        cut = _truncate(text, budget, encoding.name)
+        budget -= 1
+    return cut
+
+
+def estimate_tokens(text: str) -> int:
+    """A rough size without a tokeniser: a quarter of the characters, rounded up (C3)."""
+    return -(-len(text) // 4)
+
+
+def _count(texts: Sequence[str], encoding: str) -> list[int]:
+    if encoding in BUNDLED_ENCODINGS:
+        import toktok
+
+        threads = 0 if sum(map(len, texts)) >= THREADED_FROM else 1
+        try:
+            counts: list[int] = toktok.batch_count(texts, encoding, threads=threads)
+        except UnicodeEncodeError:
+            counts = toktok.batch_count([_without_lone_surrogates(text) for text in texts], encoding, threads=threads)
+        return counts
+    import tiktoken
+
+    bpe = tiktoken.get_encoding(encoding)
+    return [len(bpe.encode_ordinary(text)) for text in texts]
+
+
+def _truncate(text: str, max_tokens: int, encoding: str) -> str:
+    if encoding in BUNDLED_ENCODINGS:
+        import toktok
+
+        try:
+            front: str = toktok.truncate(text, max_tokens, encoding)[0]
+        except UnicodeEncodeError:
+            front = toktok.truncate(_without_lone_surrogates(text), max_tokens, encoding)[0]
+            front = text[: len(front)]  # one character was put for each, so the place of the cut is the same
+        return front
+    import tiktoken
+
+    bpe = tiktoken.get_encoding(encoding)
+    # A token can end inside a character: what is left of it is dropped.
+    return bpe.decode_bytes(bpe.encode_ordinary(text)[:max_tokens]).decode("utf-8", errors="ignore")
+
+
+def _without_lone_surrogates(text: str) -> str:
+    """The text as tiktoken reads it: U+FFFD for each surrogate without its other half."""
+    return "".join("�" if "\ud800" <= char <= "\udfff" else char for char in text)

@@ -1,0 +1,1 @@
+"""Tests of `langchain_ctxcompress`: one folder for each room of the package."""

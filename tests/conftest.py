@@ -1,0 +1,44 @@
+"""What holds for every test: no network, no key, no file outside the test's own folders."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# No deadline: the time of one example says more about the machine than about the code. `too_slow` for the same reason.
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.register_profile("thorough", settings.get_profile("default"), max_examples=2_000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+# A failing conversation of 400 messages is long to print; that must not hide what failed.
+LONG_EXAMPLE = "ignore:Generating overly large repr:hypothesis.errors.HypothesisWarning"
+LOCAL_HOSTS = ("127.", "::1", "localhost")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("filterwarnings", LONG_EXAMPLE)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def closed_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Takes away the network beyond this machine, every key and tracing setting, and the user's own data folder."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if self.family != socket.AF_UNIX and not str(address[0]).startswith(LOCAL_HOSTS):
+            raise AssertionError(f"a test wanted to connect to {address}")
+        connect(self, address)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", guarded)
+        for name in list(os.environ):
+            if name.startswith(("LANGSMITH_", "LANGCHAIN_")) or name.endswith("_API_KEY"):
+                patch.delenv(name)
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data-home")))
+        patch.setenv("PYTHONIOENCODING", "utf-8")
+        yield
