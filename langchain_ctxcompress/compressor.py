@@ -233,6 +233,19 @@ class ContextCompressor:
         job = self._job(messages, session_id)
         return await self._adrive(engine.view(job), job)
 
+    def forget(self, session_id: str | None = None) -> None:
+        """Remove everything of a session from the store: messages, index and checkpoints."""
+        run(self._forget_steps(session_id or self.session_id), self.store)
+
+    async def aforget(self, session_id: str | None = None) -> None:
+        """As `forget`, without blocking the loop."""
+        await arun(self._forget_steps(session_id or self.session_id), self.store)
+
+    def _forget_steps(self, session_id: str) -> StoreSteps[None]:
+        session = self._sessions.get(session_id)
+        yield from session.history.clear_steps()
+        session.forget()
+
     def _job(
         self,
         messages: Sequence[BaseMessage],

@@ -129,7 +129,7 @@ def compress(job: Job) -> EngineSteps[CompressionResult]:
         result = _result(job, prepared, draft, started)
         return replace(result, messages=list(job.messages))
     try:
-        yield from _storing(job.session.record(prepared.originals, _finished(draft, prepared)))
+        yield from _storing(job.session.record(prepared.view.messages, _finished(draft, prepared)))
     except StorageError as error:
         logger.warning("session %s: nothing is replaced, since it cannot be archived: %s", job.session_id, error)
         size = job.overhead_tokens + sum(job.tools.count(job.messages))

@@ -78,6 +78,8 @@ class CheckpointSummary(Record):
         text: The summary.
         quotes: Human messages of the covered part, quoted verbatim, oldest first.
         covered: The ids of the replaced messages and the hash of what each said, in order.
+        altered: Messages that were cut where they stand: by id, the hash of what the original says, and the shortened
+            message, encoded.
         previous: The checkpoint before it in the same active context, `""` for the first. What the active context
             covers is what the chain of them covers.
         shown: The checkpoints whose texts stand in the summary message, oldest first.
@@ -102,6 +104,7 @@ class CheckpointSummary(Record):
     text: str = ""
     quotes: tuple[Quote, ...] = ()
     covered: dict[str, str] = Field(default_factory=dict)
+    altered: dict[str, tuple[str, str]] = Field(default_factory=dict)
     previous: str = ""
     shown: tuple[str, ...] = ()
     merged: tuple[str, ...] = ()

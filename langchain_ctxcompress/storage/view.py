@@ -7,13 +7,14 @@ originals again. So any process can rebuild the same view from the list and the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from langchain_core.messages import BaseMessage, HumanMessage
 
 from langchain_ctxcompress.messages import MARK_KEY, content_hash, is_summary, summary_mark
+from langchain_ctxcompress.storage.codec import decode_message
 from langchain_ctxcompress.storage.records import SCHEMA_VERSION, CheckpointSummary
 
 
@@ -39,7 +40,7 @@ class View:
         messages: The active context: originals that came back are gone, the summary message is in its place.
         head: The newest checkpoint of the chain that the list stands on; `None` where nothing was compressed.
         returned: Originals that were left out again, in order.
-        restored: Whether the summary message had to be put back.
+        restored: Whether the summary message, or a shortened one, had to be put back.
     """
 
     messages: list[BaseMessage]
@@ -53,6 +54,44 @@ class View:
         return bool(self.returned) or self.restored
 
 
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What a chain of checkpoints did to messages, by id.
+
+    Attributes:
+        covered: The hash of what each replaced or dropped message said.
+        altered: For each message that was cut where it stands, the hash of what it said, and the shorter one, encoded.
+    """
+
+    covered: dict[str, str] = field(default_factory=dict)
+    altered: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    @property
+    def touched(self) -> set[str | None]:
+        """Every id in it."""
+        return {*self.covered, *self.altered}
+
+    def add(self, record: CheckpointSummary) -> None:
+        """Add what the next checkpoint did. What it replaced may have been cut before: it covers the original then."""
+        for message_id, said in record.covered.items():
+            original, data = self.altered.pop(message_id, ("", ""))
+            cut = data and content_hash(decode_message(data, record=f"message {message_id!r}")) == said
+            self.covered[message_id] = original if cut else said
+        self.altered.update(record.altered)
+
+    def covers(self, message: BaseMessage) -> bool:
+        """Whether a message was replaced, and says what it said then; other words are a new revision."""
+        said = self.covered.get(message.id or "")
+        return said is not None and said == content_hash(message)
+
+    def shortened(self, message: BaseMessage) -> BaseMessage | None:
+        """The shorter message that was put in place of this one; `None` where there is none."""
+        said, data = self.altered.get(message.id or "", ("", ""))
+        return (
+            decode_message(data, record=f"message {message.id!r}") if data and said == content_hash(message) else None
+        )
+
+
 class CheckpointChain:
     """All checkpoints of a session, and the chains they form.
 
@@ -62,7 +101,7 @@ class CheckpointChain:
 
     def __init__(self, records: Sequence[CheckpointSummary] = ()) -> None:
         self.records = tuple(records)
-        self._covered: dict[str, dict[str, str]] = {}
+        self._reach: tuple[str, Reach] = ("", Reach())
 
     @cached_property
     def by_id(self) -> dict[str, CheckpointSummary]:
@@ -82,19 +121,19 @@ class CheckpointChain:
         """The checkpoints whose texts stand in the summary message of `head`."""
         return tuple(self.by_id[i] for i in head.shown if i in self.by_id) if head else ()
 
-    def covered(self, head: CheckpointSummary) -> Mapping[str, str]:
-        """The ids that the chain up to `head` covers, with the hash of what each said."""
-        known = self._covered.get(head.checkpoint_id)
-        if known is None:
-            known = {}
+    def reach(self, head: CheckpointSummary) -> Reach:
+        """What the chain up to `head` did to messages; later checkpoints hold over earlier ones."""
+        if self._reach[0] != head.checkpoint_id:
+            chain: dict[str, CheckpointSummary] = {}
             record: CheckpointSummary | None = head
-            seen: set[str] = set()
-            while record and record.checkpoint_id not in seen:
-                seen.add(record.checkpoint_id)
-                known = {**record.covered, **known}
+            while record and record.checkpoint_id not in chain:
+                chain[record.checkpoint_id] = record
                 record = self.by_id.get(record.previous)
-            self._covered = {head.checkpoint_id: known}  # one head is asked for again and again, older ones hardly ever
-        return known
+            reach = Reach()
+            for record in reversed(chain.values()):
+                reach.add(record)
+            self._reach = (head.checkpoint_id, reach)  # one head is asked for again and again, older ones hardly ever
+        return self._reach[1]
 
     def covered_by(self, checkpoint_id: str) -> dict[str, str] | None:
         """What one checkpoint itself covers, with all that was merged into it; `None` for an unknown one."""
@@ -118,21 +157,24 @@ class CheckpointChain:
         head = self._named_head(messages[place]) if place is not None else self._implied_head(messages)
         if head is None:
             return View(list(messages))
-        covered = self.covered(head)
+        reach = self.reach(head)
         kept: list[BaseMessage] = []
         returned: list[BaseMessage] = []
         gap: int | None = None
+        restored = False
         for index, message in enumerate(messages):
-            said = covered.get(message.id or "")
-            if index != place and said is not None and said == content_hash(message):
+            if index != place and reach.covers(message):
                 returned.append(message)
                 gap = len(kept) if gap is None else gap
+            elif (shorter := reach.shortened(message)) is not None:
+                kept.append(shorter)
+                restored = True
             else:
                 kept.append(message)
         if place is None and head.rendered and gap is not None:
             kept.insert(gap, summary_message(head))
-            return View(kept, head, tuple(returned), restored=True)
-        return View(kept, head, tuple(returned))
+            restored = True
+        return View(kept, head, tuple(returned), restored)
 
     def _named_head(self, message: BaseMessage) -> CheckpointSummary | None:
         ids = (summary_mark(message) or {}).get("checkpoint_ids") or [""]
@@ -146,10 +188,9 @@ class CheckpointChain:
         """
         present = {message.id for message in messages}
         for record in reversed(self.records):
-            covered = self.covered(record)
-            back = any(message_id in present for message_id in covered)
-            if record.rendered and not back:
+            reach = self.reach(record)
+            if record.rendered and present.isdisjoint(reach.covered):
                 continue  # somebody removed the summary message: it stays removed
-            if record.next_id in present or (covered and all(message_id in present for message_id in covered)):
+            if record.next_id in present or (reach.touched and reach.touched <= present):
                 return record
         return None

@@ -27,8 +27,8 @@ from langchain_ctxcompress.strategies.base import (
     Tools,
 )
 from langchain_ctxcompress.strategies.rendering import render_summary
-from langchain_ctxcompress.strategies.replacing import dropped
-from langchain_ctxcompress.strategies.top_down import droppable, places_to_drop
+from langchain_ctxcompress.strategies.replacing import altered, dropped
+from langchain_ctxcompress.strategies.top_down import droppable, opening, places_to_drop
 from langchain_ctxcompress.summarize import shorten_summary
 
 SMALLEST_SUMMARY = 100
@@ -76,8 +76,11 @@ def _shorten_summary_message(request: CompressionRequest, needed: int) -> Compre
     tools, head = request.tools, request.head
     room = max(SMALLEST_SUMMARY, request.sizes[place] - needed - SMALLEST_SUMMARY)
     text = shorten_summary("\n".join(c.text for c in request.shown), room, count=tools.count_text)
-    rendered = render_summary([(head.checkpoint_id, text)], (), count=head.count)
+    newest = request.shown[-1] if request.shown else head
+    rendered = render_summary([(newest.checkpoint_id, text)], (), count=head.count)
     message = summary_message(head.model_copy(update={"rendered": rendered}))
+    if tools.count([message])[0] >= request.sizes[place]:
+        return _as_it_is(request)  # it was shortened before
     return _exchanged(request, {place: message})
 
 
@@ -98,7 +101,7 @@ def _cut_largest(request: CompressionRequest, needed: int) -> CompressionDraft:
 
 def _drop_unprotected(request: CompressionRequest, needed: int) -> CompressionDraft:
     """Drop what is not protected from the front, the summary message last of all."""
-    spans = sorted(droppable(request, ()), key=lambda span: is_summary(request.messages[span[0]]))
+    spans = sorted(droppable(request, opening(request, set())), key=lambda span: is_summary(request.messages[span[0]]))
     gone = places_to_drop(request, request.tokens - needed, spans)
     return dropped(request, gone, strategy=Emergency.name, reason=Reason.EMERGENCY) if gone else _as_it_is(request)
 
@@ -171,15 +174,8 @@ def _cut_value(value: Any, max_tokens: int, tools: Tools) -> Any:
 
 
 def _exchanged(request: CompressionRequest, changes: dict[int, BaseMessage]) -> CompressionDraft:
-    """The list with some messages exchanged for shorter ones of the same id."""
-    if not changes:
-        return _as_it_is(request)
-    sizes = list(request.sizes)
-    for place, size in zip(changes, request.tools.count(list(changes.values())), strict=True):
-        sizes[place] = size
-    messages = [changes.get(place, message) for place, message in enumerate(request.messages)]
-    return CompressionDraft(tuple(messages), tuple(sizes), reason=Reason.EMERGENCY)
+    return altered(request, changes, strategy=Emergency.name, reason=Reason.EMERGENCY)
 
 
 def _as_it_is(request: CompressionRequest) -> CompressionDraft:
-    return CompressionDraft(request.messages, request.sizes, reason=Reason.EMERGENCY)
+    return _exchanged(request, {})

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.messages import content_hash, is_summary
-from langchain_ctxcompress.storage import CheckpointSummary, Quote, summary_message
+from langchain_ctxcompress.storage import CheckpointSummary, Quote, encode_message, summary_message
 from langchain_ctxcompress.strategies.ageing import checkpoint_name, sooner_and_sooner
 from langchain_ctxcompress.strategies.base import CompressionDraft, CompressionRequest, Reason, RungReport
 from langchain_ctxcompress.strategies.quotes import newest_within
@@ -36,6 +36,7 @@ def summarised(
         strategy: Who replaces.
         summariser: Who wrote the text: `model` or `extractive`.
     """
+    places = frozenset(places)
     record = _record(request, places, strategy).model_copy(
         update={"level": 3, "text": text, "quotes": quotes, "summariser": summariser}
     )
@@ -49,7 +50,7 @@ def dropped(request: CompressionRequest, places: Collection[int], *, strategy: s
 
     The summary message stays where it is not among them.
     """
-    head = request.head
+    head, places = request.head, frozenset(places)
     kept = [place for place in range(len(request.messages)) if place not in places]
     summary = next((place for place in kept if is_summary(request.messages[place])), None)
     record = _record(request, places, strategy)
@@ -64,6 +65,48 @@ def dropped(request: CompressionRequest, places: Collection[int], *, strategy: s
     return CompressionDraft(
         tuple(messages), tuple(sizes), (record,), reason, rungs=(RungReport(strategy, freed, reason),)
     )
+
+
+def altered(
+    request: CompressionRequest, changes: Mapping[int, BaseMessage], *, strategy: str, reason: Reason
+) -> CompressionDraft:
+    """The list with some messages exchanged for shorter ones of the same id, which a checkpoint of level 0 names.
+
+    Args:
+        request: The list.
+        changes: The shorter messages by their place; the summary message may be among them.
+        strategy: Who cuts.
+        reason: Why.
+    """
+    if not changes:
+        return CompressionDraft(request.messages, request.sizes, reason=reason)
+    messages = [changes.get(place, message) for place, message in enumerate(request.messages)]
+    summary = next((place for place, message in enumerate(messages) if is_summary(message)), None)
+    cut = {place: message for place, message in changes.items() if place != summary}
+    stays = {_said(message) for place, message in enumerate(request.messages) if place not in changes}
+    record = _record(request, (), strategy).model_copy(
+        update={
+            "altered": {
+                _id(message): (content_hash(request.messages[place]), encode_message(message))
+                for place, message in cut.items()
+                if _said(request.messages[place]) not in stays
+            },
+            "next_id": request.head.next_id if request.head else "",
+        }
+    )
+    if summary is not None:
+        shown = request.head.shown if request.head else ()
+        record = record.model_copy(update={"rendered": messages[summary].text, "shown": shown})
+    record = record.model_copy(update={"checkpoint_id": _name(record)})
+    if summary is not None and request.head is not None:
+        messages[summary] = summary_message(record)
+    sizes = list(request.sizes)
+    places = [*changes] if summary is None else [*cut, summary]
+    for place, size in zip(places, request.tools.count([messages[place] for place in places]), strict=True):
+        sizes[place] = size
+    freed = sum(request.sizes) - sum(sizes)
+    report = RungReport(strategy, freed, reason)
+    return CompressionDraft(tuple(messages), tuple(sizes), (record,), reason, rungs=(report,))
 
 
 def remembered(request: CompressionRequest) -> list[CheckpointSummary]:
@@ -124,8 +167,9 @@ def _shown(
 
 
 def _position(request: CompressionRequest, places: Collection[int], kept: list[int]) -> int:
-    """Where the summary message goes among the kept: its own place, else that of the first replaced message."""
-    at = next((place for place, message in enumerate(request.messages) if is_summary(message)), min(places))
+    """Where the summary message goes among the kept: its own place, else that of the message whose id it bears."""
+    standing = next((place for place, message in enumerate(request.messages) if is_summary(message)), None)
+    at = _first_place(request, places) if standing is None else standing
     return sum(1 for place in kept if place < at)
 
 
@@ -133,17 +177,19 @@ def _record(request: CompressionRequest, places: Collection[int], strategy: str)
     """The checkpoint that covers `places`, still without a text or an id."""
     head = request.head
     gone = [request.messages[place] for place in sorted(places) if not is_summary(request.messages[place])]
-    last = max(places)
+    stays = {_said(message) for place, message in enumerate(request.messages) if place not in places}
+    last = max(places, default=len(request.messages))
     behind = (m for place, m in enumerate(request.messages) if place > last and not is_summary(m))
     return CheckpointSummary(
         checkpoint_id="",
         session_id=request.session_id,
         number=request.next_number,
         level=0,
-        covered={_id(message): content_hash(message) for message in gone},
+        # What stands there twice and stays once has not left: covered, it would be taken for one that came back.
+        covered=dict(said for said in map(_said, gone) if said not in stays),
         previous=head.checkpoint_id if head else "",
-        first_id=_first_id(request, gone),
-        last_id=_id(gone[-1]) if gone else "",
+        first_id=_first_id(request, places),
+        last_id=_id(gone[-1]) if gone else head.last_id if head else "",
         next_id=next((_id(message) for message in behind), ""),
         count=(head.count if head else 0) + len(gone),
         strategy=strategy,
@@ -152,10 +198,18 @@ def _record(request: CompressionRequest, places: Collection[int], strategy: str)
     )
 
 
-def _first_id(request: CompressionRequest, gone: list[BaseMessage]) -> str:
+def _first_id(request: CompressionRequest, places: Collection[int]) -> str:
     """The id of the summary message: the one it has, else that of the first replaced message."""
     standing = next((message for message in request.messages if is_summary(message)), None)
-    return _id(standing) if standing is not None else _id(gone[0])
+    if standing is not None:
+        return _id(standing)
+    return _id(request.messages[_first_place(request, places)]) if places else ""
+
+
+def _first_place(request: CompressionRequest, places: Collection[int]) -> int:
+    """The first replaced message whose id no kept message bears: two messages of one id would overwrite each other."""
+    stays = {message.id for place, message in enumerate(request.messages) if place not in places}
+    return next((place for place in sorted(places) if request.messages[place].id not in stays), min(places))
 
 
 def _left(request: CompressionRequest, kept: list[int]) -> int:
@@ -163,8 +217,12 @@ def _left(request: CompressionRequest, kept: list[int]) -> int:
 
 
 def _name(record: CheckpointSummary) -> str:
-    covered = "\x1e".join(f"{i}\x1f{said}" for i, said in record.covered.items())
-    return checkpoint_name(record.session_id, record.previous, str(record.number), covered, record.text)
+    touched = "\x1e".join(f"{i}\x1f{said}" for i, said in (*record.covered.items(), *record.altered.items()))
+    return checkpoint_name(record.session_id, record.previous, str(record.number), touched, record.text)
+
+
+def _said(message: BaseMessage) -> tuple[str, str]:
+    return _id(message), content_hash(message)
 
 
 def _id(message: BaseMessage) -> str:

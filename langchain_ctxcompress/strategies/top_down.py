@@ -114,11 +114,17 @@ def ends(request: CompressionRequest) -> set[int]:
         if len(request.boundaries.close(kept)) >= 2:
             break
         kept.add(place)
-    stays = request.boundaries.close(kept) | request.protected
-    if not begins_well(request, set(range(len(messages))) - stays):
-        first = min(place for place in stays if kind_of(messages[place]) != "system")
-        kept |= {next((p for p in range(first - 1, -1, -1) if kind_of(messages[p]) == "human"), first)}
-    return kept
+    return kept | opening(request, kept)
+
+
+def opening(request: CompressionRequest, keep: Collection[int]) -> set[int]:
+    """The human message that has to stay in front of `keep` and what is protected, if they begin with the model's."""
+    messages = request.messages
+    stays = request.boundaries.close(set(keep)) | request.protected
+    if begins_well(request, set(range(len(messages))) - stays):
+        return set()
+    first = min(place for place in stays if kind_of(messages[place]) != "system")
+    return {next((place for place in range(first - 1, -1, -1) if kind_of(messages[place]) == "human"), first)}
 
 
 def _is(message: BaseMessage, kind: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -11,7 +11,7 @@ from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.summarize.cues import ERROR_SIGNS
 from langchain_ctxcompress.summarize.salience import VALUE_KINDS, Unit, Vocabulary
-from langchain_ctxcompress.summarize.selection import Candidate, rank, replaced_by_newer
+from langchain_ctxcompress.summarize.selection import AGED_SHARES, SHARES, Candidate, rank, replaced_by_newer
 from langchain_ctxcompress.summarize.sentences import Segment, one_line, split_segments
 from langchain_ctxcompress.summarize.utterances import Utterance, Voice, utterances_of, utterances_of_summary
 from langchain_ctxcompress.tokens import count_tokens
@@ -47,7 +47,7 @@ def extract_summary(
         Lines in conversation order, each opening with its speaker (`user: …`, `assistant: …`, `assistant called NAME:
         …`, `tool NAME: …`). A larger `max_tokens` never says less. `""` where there is no text or no room for any.
     """
-    return _summarise(utterances_of(messages), max_tokens, count=count, earlier=earlier)
+    return _summarise(utterances_of(messages), max_tokens, count, SHARES, earlier)
 
 
 def shorten_summary(text: str, max_tokens: int, *, count: Callable[[str], int] = count_tokens) -> str:
@@ -63,10 +63,16 @@ def shorten_summary(text: str, max_tokens: int, *, count: Callable[[str], int] =
     """
     if count(text) <= max_tokens:
         return text
-    return _summarise(utterances_of_summary(text), max_tokens, count=count, earlier="")
+    return _summarise(utterances_of_summary(text), max_tokens, count, AGED_SHARES)
 
 
-def _summarise(utterances: Sequence[Utterance], max_tokens: int, *, count: Callable[[str], int], earlier: str) -> str:
+def _summarise(
+    utterances: Sequence[Utterance],
+    max_tokens: int,
+    count: Callable[[str], int],
+    shares: Mapping[Voice, float],
+    earlier: str = "",
+) -> str:
     if max_tokens <= 0 or not utterances:
         return ""
     vocabulary = Vocabulary()
@@ -79,7 +85,7 @@ def _summarise(utterances: Sequence[Utterance], max_tokens: int, *, count: Calla
     taken: list[Candidate] = []
     tokens = 0
     opened: set[int] = set()
-    for candidate in rank(candidates, vocabulary, sizes):
+    for candidate in rank(candidates, vocabulary, sizes, shares):
         tokens += count(candidate.segment.text) + 1
         if candidate.utterance not in opened:
             opened.add(candidate.utterance)

@@ -27,20 +27,30 @@ from langchain_ctxcompress.summarize.sentences import Segment
 from langchain_ctxcompress.summarize.utterances import Voice
 
 SHARES: Mapping[Voice, float] = {
-    "user": 0.70,
-    "note": 0.70,
-    "assistant": 0.15,
-    "call": 0.07,
-    "tool": 0.05,
-    "quoted": 0.03,
+    "user": 0.76,
+    "note": 0.76,
+    "assistant": 0.13,
+    "call": 0.05,
+    "tool": 0.04,
+    "quoted": 0.02,
 }
 """What part of the tokens each voice gets while all have something to say; what one does not use goes to the others."""
+
+AGED_SHARES: Mapping[Voice, float] = {
+    "user": 0.90,
+    "note": 0.90,
+    "assistant": 0.05,
+    "call": 0.03,
+    "tool": 0.01,
+    "quoted": 0.01,
+}
+"""The same for a summary that is shortened: how the work went fades, what the user wants stays true."""
 
 _COVERED = 0.2
 """What a unit still counts when a taken segment already carries it."""
 
 _SPEAKER_TOKENS = 4
-_LENGTH_POWER = 0.6
+_LENGTH_POWER = 0.8
 """How much length costs: 0 takes what carries most, 1 what carries most per token and so only the shortest."""
 
 _CODE_SIGNS = re.compile(r"[(){}\[\]=<>|\\^~*#_]|[:;](?!\s)")
@@ -70,13 +80,19 @@ class Candidate:
     asked: Set[str] = frozenset()
 
 
-def rank(candidates: Sequence[Candidate], vocabulary: Vocabulary, sizes: Sequence[int]) -> Iterator[Candidate]:
+def rank(
+    candidates: Sequence[Candidate],
+    vocabulary: Vocabulary,
+    sizes: Sequence[int],
+    shares: Mapping[Voice, float],
+) -> Iterator[Candidate]:
     """Yield the candidates in the order they should be taken.
 
     Args:
         candidates: What there is, in conversation order.
         vocabulary: The units of the whole conversation.
         sizes: Characters of each utterance.
+        shares: What part of the tokens each voice gets.
     """
     factors = [_factor(candidate, sizes, place / len(candidates)) for place, candidate in enumerate(candidates)]
     for index, candidate in enumerate(candidates):
@@ -110,7 +126,7 @@ def rank(candidates: Sequence[Candidate], vocabulary: Vocabulary, sizes: Sequenc
     def due(voice: Voice) -> tuple[float, str]:
         # a voice that has little left to say is asked less often
         left = max(0.0, queues[voice][0][0] / best[voice]) ** 0.5
-        return (spent[voice] + 10) / (SHARES[voice] * (0.1 + 0.9 * left)), voice
+        return (spent[voice] + 10) / (shares[voice] * (0.1 + 0.9 * left)), voice
 
     while queues:
         voice = min(queues, key=due)

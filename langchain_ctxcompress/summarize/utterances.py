@@ -21,10 +21,11 @@ ARGUMENT_CHARS = 80
 _ARGUMENTS = 6
 _NAME_SIGNS = re.compile(r"[^\w.\-]+")
 _SPEAKER = re.compile(
-    r"(user quoted|user|assistant called [\w.\-]{1,40}|assistant|system|tool [\w.\-]{1,40}|tool|other):(?: |$)"
+    r"((?:user|system)(?: quoted)?|assistant(?: called [\w.\-]{1,40})?|tool(?: [\w.\-]{1,40})?|other):(?: |$)"
 )
 _VOICE_OF_SPEAKER: Mapping[str, Voice] = {
     "user quoted": "quoted",
+    "system quoted": "quoted",
     "user": "user",
     "system": "user",
     "assistant": "assistant",

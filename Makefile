@@ -1,0 +1,49 @@
+# Needs Python 3.11 or newer and make; everything else is installed into .venv beside this file.
+# Tools are run as `.venv/bin/python -m …`: scripts in .venv/bin hold the directory's path, which may have spaces.
+
+RUN := .venv/bin/python -m
+PYTEST := $(RUN) pytest --timeout 300
+IMPORTLINTER := .venv/bin/python -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-all lint format coverage build clean distclean
+
+help: ## Show what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+setup: export PYTHON := $(PYTHON)
+setup: ## Make .venv with the project and its tools (the others do it when needed)
+	@sh scripts/bootstrap.sh
+
+demo: setup ## Compress a long agent session as it goes, in a small window
+	@$(RUN) langchain_ctxcompress.cli demo
+
+test: setup ## Run the tests, with coverage of lines and branches
+	$(PYTEST) -m "not slow and not realmodel" --cov
+
+test-all: setup ## Run all tests, the slow ones and those with a real model too
+	$(PYTEST) --cov
+
+lint: setup ## Check style, types and the direction of imports
+	$(RUN) ruff check .
+	$(RUN) ruff format --check .
+	$(RUN) mypy
+	$(IMPORTLINTER)
+
+format: setup ## Put the sources in the project's format
+	$(RUN) ruff check --fix .
+	$(RUN) ruff format .
+
+coverage: setup ## Run the tests and write htmlcov/index.html
+	$(PYTEST) -m "not slow and not realmodel" --cov --cov-report html
+
+build: setup ## Build the wheel and the source distribution into dist/
+	$(RUN) hatchling build --clean
+
+clean: ## Remove what was built, written or cached
+	rm -rf dist build site htmlcov .coverage .coverage.* demo-output
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name .venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean ## Remove .venv too
+	rm -rf .venv

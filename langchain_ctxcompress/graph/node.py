@@ -1,0 +1,106 @@
+"""`CompressionNode`: a node that compresses a graph's messages before the model node."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, Literal
+
+from langchain_core.runnables import Runnable, RunnableConfig
+
+from langchain_ctxcompress.compressor import ContextCompressor
+from langchain_ctxcompress.doors import compressor_of
+from langchain_ctxcompress.engine import CompressionResult
+from langchain_ctxcompress.errors import ConfigError
+from langchain_ctxcompress.graph.state import LLM_INPUT_KEY, STATE_KEY, messages_in, session_of, update_by_id
+
+if TYPE_CHECKING:
+    from langgraph.store.base import BaseStore
+
+Mode = Literal["replace", "view"]
+
+
+class CompressionNode(Runnable[Any, dict[str, Any]]):
+    """Put it before each model call: `graph.add_node("compress", CompressionNode(compressor))`.
+
+    Works in any `StateGraph` with messages, sync and async. In replace mode the state itself gets smaller; in view mode
+    it keeps everything, and the model's input stands under `llm_input_messages`. The session is the thread (in a
+    subgraph: the thread and the path to it); the archive is the compressor's store, else the graph's.
+
+    Args:
+        compressor: The engine. Without it, `arguments` make one.
+        mode: `replace` or `view`.
+        messages_key: Where the state holds its messages.
+        llm_input_key: Where view mode puts the model's input.
+        state_key: Where view mode says what it did, as a plain dict.
+        **arguments: Arguments of a `ContextCompressor`.
+
+    Raises:
+        ConfigError: The mode is unknown, or both a compressor and arguments for one are given.
+    """
+
+    def __init__(
+        self,
+        compressor: ContextCompressor | None = None,
+        *,
+        mode: Mode = "replace",
+        messages_key: str = "messages",
+        llm_input_key: str = LLM_INPUT_KEY,
+        state_key: str = STATE_KEY,
+        **arguments: Any,
+    ) -> None:
+        if mode not in ("replace", "view"):
+            msg = f"mode is {mode!r}: it must be 'replace' or 'view'"
+            raise ConfigError(msg)
+        self.compressor = compressor_of(compressor, arguments)
+        self.mode = mode
+        self.messages_key = messages_key
+        self.llm_input_key = llm_input_key
+        self.state_key = state_key
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **_kwargs: Any) -> dict[str, Any]:  # noqa: A002
+        """Compress the messages of a state.
+
+        Args:
+            input: The state: a mapping, a dataclass or a Pydantic model.
+            config: The run's config; its thread is the session.
+
+        Returns:
+            The update of the state; empty where nothing has to change.
+        """
+        messages = messages_in(input, self.messages_key)
+        result = self.compressor.compress(messages, session_id=session_of(config), store=_graph_store())
+        return self._update(messages, result)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_kwargs: Any) -> dict[str, Any]:  # noqa: A002
+        """As `invoke`, without blocking the loop."""
+        messages = messages_in(input, self.messages_key)
+        result = await self.compressor.acompress(messages, session_id=session_of(config), store=_graph_store())
+        return self._update(messages, result)
+
+    def _update(self, messages: list[Any], result: CompressionResult) -> dict[str, Any]:
+        if self.mode == "view":
+            return {self.llm_input_key: result.messages, self.state_key: _said(result)}
+        if len(messages) == len(result.messages) and all(map(operator.is_, messages, result.messages)):
+            return {}
+        return {self.messages_key: update_by_id(messages, result.messages)}
+
+
+def _said(result: CompressionResult) -> dict[str, Any]:
+    """What a step did, in plain values: own classes are refused by a strict checkpointer."""
+    return {
+        "outcome": str(result.outcome),
+        "reason": str(result.reason),
+        "tokens_before": result.tokens_before,
+        "tokens_after": result.tokens_after,
+        "checkpoint_ids": [checkpoint.checkpoint_id for checkpoint in result.checkpoints],
+    }
+
+
+def _graph_store() -> BaseStore | None:
+    """The store that the running graph was compiled with; `None` outside of a graph."""
+    from langgraph.runtime import get_runtime
+
+    try:
+        return get_runtime().store
+    except (RuntimeError, KeyError):  # not in a graph
+        return None
