@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from langchain_ctxcompress.compressor import ContextCompressor as ContextCompressor
+    from langchain_ctxcompress.engine import ActiveContext as ActiveContext
     from langchain_ctxcompress.engine import CompressionPlan as CompressionPlan
     from langchain_ctxcompress.engine import CompressionResult as CompressionResult
     from langchain_ctxcompress.engine import Outcome as Outcome
@@ -19,16 +20,27 @@ if TYPE_CHECKING:
     from langchain_ctxcompress.errors import CtxCompressError as CtxCompressError
     from langchain_ctxcompress.errors import StorageBoundaryError as StorageBoundaryError
     from langchain_ctxcompress.graph import CompressionNode as CompressionNode
+    from langchain_ctxcompress.graph.middleware import CompressionMiddleware as CompressionMiddleware
     from langchain_ctxcompress.history import CompressedChatMessageHistory as CompressedChatMessageHistory
     from langchain_ctxcompress.limits import ContextTier as ContextTier
     from langchain_ctxcompress.limits import ContextWindow as ContextWindow
+    from langchain_ctxcompress.limits import PackedContext as PackedContext
+    from langchain_ctxcompress.limits import PromptTier as PromptTier
     from langchain_ctxcompress.limits import PrunerConfig as PrunerConfig
     from langchain_ctxcompress.limits import PruneUrgency as PruneUrgency
+    from langchain_ctxcompress.limits import ValidationResult as ValidationResult
+    from langchain_ctxcompress.limits import calculate_reliability as calculate_reliability
+    from langchain_ctxcompress.limits import checkpoint_budget as checkpoint_budget
     from langchain_ctxcompress.limits import classify_prune_urgency as classify_prune_urgency
+    from langchain_ctxcompress.limits import compress_to_fit as compress_to_fit
     from langchain_ctxcompress.limits import create_context_tier as create_context_tier
+    from langchain_ctxcompress.limits import get_model_size as get_model_size
+    from langchain_ctxcompress.limits import pack_context as pack_context
     from langchain_ctxcompress.limits import select_turns_for_summarization as select_turns_for_summarization
+    from langchain_ctxcompress.limits import should_compress as should_compress
     from langchain_ctxcompress.limits import should_trigger_hard_prune as should_trigger_hard_prune
     from langchain_ctxcompress.limits import should_trigger_soft_prune as should_trigger_soft_prune
+    from langchain_ctxcompress.limits import validate_against_provider as validate_against_provider
     from langchain_ctxcompress.messages import ConversationTurn as ConversationTurn
     from langchain_ctxcompress.messages import apply_compressed_content as apply_compressed_content
     from langchain_ctxcompress.messages import extract_text_content as extract_text_content
@@ -38,10 +50,23 @@ if TYPE_CHECKING:
     from langchain_ctxcompress.messages import unpin as unpin
     from langchain_ctxcompress.storage import CheckpointSummary as CheckpointSummary
     from langchain_ctxcompress.storage import SessionHistory as SessionHistory
+    from langchain_ctxcompress.storage import SnapshotStore as SnapshotStore
+    from langchain_ctxcompress.storage import prevent_history_in_prompt as prevent_history_in_prompt
+    from langchain_ctxcompress.storage import prevent_snapshot_in_prompt as prevent_snapshot_in_prompt
+    from langchain_ctxcompress.strategies import BandTask as BandTask
+    from langchain_ctxcompress.strategies import CompressionBand as CompressionBand
     from langchain_ctxcompress.strategies import CompressionStrategy as CompressionStrategy
     from langchain_ctxcompress.strategies import Reason as Reason
+    from langchain_ctxcompress.strategies import TurnBandMapping as TurnBandMapping
+    from langchain_ctxcompress.strategies import acompress_messages as acompress_messages
+    from langchain_ctxcompress.strategies import apply_compression_results as apply_compression_results
+    from langchain_ctxcompress.strategies import compress_messages as compress_messages
+    from langchain_ctxcompress.strategies import create_compression_tasks as create_compression_tasks
+    from langchain_ctxcompress.strategies import map_turns_to_bands as map_turns_to_bands
+    from langchain_ctxcompress.strategies import pack_messages as pack_messages
     from langchain_ctxcompress.strategies import register_strategy as register_strategy
     from langchain_ctxcompress.summarize import ChatModelSummariser as ChatModelSummariser
+    from langchain_ctxcompress.summarize import CompressionLevel as CompressionLevel
     from langchain_ctxcompress.tokens import count_tokens as count_tokens
     from langchain_ctxcompress.tokens import estimate_tokens as estimate_tokens
     from langchain_ctxcompress.tokens import truncate_to_tokens as truncate_to_tokens
@@ -49,18 +74,29 @@ if TYPE_CHECKING:
 _HOMES: dict[str, tuple[str, ...]] = {
     "compressor": ("ContextCompressor",),
     "errors": ("ConfigError", "ContextLimitError", "CtxCompressError", "StorageBoundaryError"),
+    "graph.middleware": ("CompressionMiddleware",),
     "graph": ("CompressionNode",),
     "history": ("CompressedChatMessageHistory",),
     "limits": (
         "ContextTier",
         "ContextWindow",
+        "PackedContext",
+        "PromptTier",
         "PruneUrgency",
         "PrunerConfig",
+        "ValidationResult",
+        "calculate_reliability",
+        "checkpoint_budget",
         "classify_prune_urgency",
+        "compress_to_fit",
         "create_context_tier",
+        "get_model_size",
+        "pack_context",
         "select_turns_for_summarization",
+        "should_compress",
         "should_trigger_hard_prune",
         "should_trigger_soft_prune",
+        "validate_against_provider",
     ),
     "messages": (
         "ConversationTurn",
@@ -71,10 +107,29 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "split_turns",
         "unpin",
     ),
-    "engine": ("CompressionPlan", "CompressionResult", "Outcome"),
-    "storage": ("CheckpointSummary", "SessionHistory"),
-    "strategies": ("CompressionStrategy", "Reason", "register_strategy"),
-    "summarize": ("ChatModelSummariser",),
+    "engine": ("ActiveContext", "CompressionPlan", "CompressionResult", "Outcome"),
+    "storage": (
+        "CheckpointSummary",
+        "SessionHistory",
+        "SnapshotStore",
+        "prevent_history_in_prompt",
+        "prevent_snapshot_in_prompt",
+    ),
+    "strategies": (
+        "BandTask",
+        "CompressionBand",
+        "CompressionStrategy",
+        "Reason",
+        "TurnBandMapping",
+        "acompress_messages",
+        "apply_compression_results",
+        "compress_messages",
+        "create_compression_tasks",
+        "map_turns_to_bands",
+        "pack_messages",
+        "register_strategy",
+    ),
+    "summarize": ("ChatModelSummariser", "CompressionLevel"),
     "tokens": ("count_tokens", "estimate_tokens", "truncate_to_tokens"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

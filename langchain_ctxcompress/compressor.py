@@ -6,51 +6,25 @@ import functools
 import logging
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
-from langchain_core.runnables import Runnable
 
 from langchain_ctxcompress import engine
-from langchain_ctxcompress.engine import (
-    CompressionPlan,
-    CompressionResult,
-    CoolDown,
-    EngineSteps,
-    Job,
-    ModelCall,
-    Sessions,
-    StoreCall,
-)
-from langchain_ctxcompress.errors import CtxCompressError
+from langchain_ctxcompress.engine import CompressionPlan, CompressionResult, CoolDown, Driver, Job, Sessions, recall
 from langchain_ctxcompress.limits import PrunerConfig
-from langchain_ctxcompress.storage import (
-    SessionHistory,
-    StoreSteps,
-    aexecute,
-    arun,
-    execute,
-    open_store,
-    run,
-    session_ids,
-)
+from langchain_ctxcompress.storage import RedactHook, SessionHistory, StoreSteps, arun, open_store, run
 from langchain_ctxcompress.strategies import CompressionStrategy, Tools, resolve_strategy
-from langchain_ctxcompress.summarize import (
-    ChatModelSummariser,
-    CompressionTask,
-    TaskFailure,
-    TaskResult,
-    resolve_model,
-)
+from langchain_ctxcompress.summarize import ChatModelSummariser, resolve_model
 from langchain_ctxcompress.tokens import MessageCounter, count_tokens, truncate_to_tokens
 
 if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.runnables import Runnable
     from langgraph.store.base import BaseStore
 
 logger = logging.getLogger(__name__)
-T = TypeVar("T")
 
 
 class ContextCompressor:
@@ -66,6 +40,8 @@ class ContextCompressor:
         session_id: Whose conversation a list is where no call says; by default an id of this compressor's own.
         namespace: Keeps tenants apart in one store.
         cooldown: When a failing summariser is left alone, and for how long.
+        redact: Is given each message before it is archived, and returns it or a changed copy (summary texts too, as
+            human messages). What it takes out does not come back from the archive.
 
     Raises:
         SummariserError: The model cannot be set up.
@@ -84,18 +60,21 @@ class ContextCompressor:
         session_id: str | None = None,
         namespace: Sequence[str] = (),
         cooldown: CoolDown | None = None,
+        redact: RedactHook | None = None,
     ) -> None:
+        given = config is not None
         if config is None:
             config = PrunerConfig()
             _say_defaults(config.soft_limit_tokens, config.hard_limit_tokens)
         self.config = config
+        self.config_given = given
         self.strategy = resolve_strategy(strategy)
         self.session_id = session_id or f"session-{uuid4().hex}"
         self.store_given = store is not None
         self.namespace = tuple(namespace)
-        self.cooldown = cooldown or CoolDown()
-        self._summariser = _summariser_of(model)
-        self._sessions = Sessions(open_store(store), namespace)
+        self._driver = Driver(_summariser_of(model), cooldown or CoolDown())
+        self._redact = redact
+        self._sessions = Sessions(open_store(store), namespace, redact)
         encoding = config.encoding_model
         self._tools = Tools(
             MessageCounter(encoding),
@@ -111,7 +90,20 @@ class ContextCompressor:
     @property
     def summariser(self) -> ChatModelSummariser | None:
         """The chat-model summariser; `None` where the extractive one writes."""
-        return self._summariser
+        return self._driver.summariser
+
+    @property
+    def cooldown(self) -> CoolDown:
+        """When a failing summariser is left alone."""
+        return self._driver.cooldown
+
+    def count(self, messages: Sequence[BaseMessage]) -> list[int]:
+        """The size of each message in tokens; a message object is counted once."""
+        return self._tools.count(messages)
+
+    def count_text(self, text: str) -> int:
+        """The size of a text in tokens."""
+        return self._tools.count_text(text)
 
     def compress(
         self,
@@ -133,7 +125,7 @@ class ContextCompressor:
             instructions: A wish for the summariser, such as "keep the SQL".
             overhead_tokens: Size of what is sent besides the messages (system prompt, tool schemas), in tokens.
             config: Limits for this call instead of the compressor's.
-            store: A store for this call instead of the compressor's.
+            store: The store of the graph that calls; it is taken where the compressor was given none.
 
         Returns:
             The new list, what became of it, and why.
@@ -152,7 +144,7 @@ class ContextCompressor:
             instructions=instructions,
             overhead_tokens=overhead_tokens,
         )
-        result = self._drive(engine.compress(job), job)
+        result = self._driver.run(engine.compress(job), job.store)
         _log(job, result)
         return result
 
@@ -177,7 +169,7 @@ class ContextCompressor:
             instructions=instructions,
             overhead_tokens=overhead_tokens,
         )
-        result = await self._adrive(engine.compress(job), job)
+        result = await self._driver.arun(engine.compress(job), job.store)
         _log(job, result)
         return result
 
@@ -191,7 +183,7 @@ class ContextCompressor:
     ) -> CompressionPlan:
         """What `compress` would do. No model is called and nothing is written."""
         job = self._job(messages, session_id, force=force, overhead_tokens=overhead_tokens)
-        return self._drive(engine.plan(job), job)
+        return self._driver.run(engine.plan(job), job.store)
 
     def history(self, session_id: str | None = None) -> SessionHistory:
         """The archive of a session."""
@@ -204,11 +196,11 @@ class ContextCompressor:
             checkpoint_id: The checkpoint.
             session_id: Where to look; by default in every session of the store, those last used first.
         """
-        return run(self._expand_steps(checkpoint_id, session_id), self.store)
+        return run(recall.expand(self._sessions, checkpoint_id, session_id), self.store)
 
     async def aexpand(self, checkpoint_id: str, *, session_id: str | None = None) -> list[BaseMessage] | None:
         """As `expand`, without blocking the loop."""
-        return await arun(self._expand_steps(checkpoint_id, session_id), self.store)
+        return await arun(recall.expand(self._sessions, checkpoint_id, session_id), self.store)
 
     def expand_message(self, message_id: str, *, session_id: str | None = None) -> BaseMessage | None:
         """The newest archived revision of a message, byte for byte; `None` if it was never seen.
@@ -217,29 +209,54 @@ class ContextCompressor:
             message_id: The message.
             session_id: Where to look; by default in every session of the store, those last used first.
         """
-        return run(self._expand_message_steps(message_id, session_id), self.store)
+        return run(recall.expand_message(self._sessions, message_id, session_id), self.store)
 
     async def aexpand_message(self, message_id: str, *, session_id: str | None = None) -> BaseMessage | None:
         """As `expand_message`, without blocking the loop."""
-        return await arun(self._expand_message_steps(message_id, session_id), self.store)
+        return await arun(recall.expand_message(self._sessions, message_id, session_id), self.store)
 
     def view(self, messages: Sequence[BaseMessage], *, session_id: str | None = None) -> list[BaseMessage]:
         """The active context of a full list as the stored checkpoints make it: nothing is compressed anew."""
         job = self._job(messages, session_id)
-        return self._drive(engine.view(job), job)
+        return self._driver.run(engine.view(job), job.store)
 
     async def aview(self, messages: Sequence[BaseMessage], *, session_id: str | None = None) -> list[BaseMessage]:
         """As `view`, without blocking the loop."""
         job = self._job(messages, session_id)
-        return await self._adrive(engine.view(job), job)
+        return await self._driver.arun(engine.view(job), job.store)
 
     def forget(self, session_id: str | None = None) -> None:
-        """Remove everything of a session from the store: messages, index and checkpoints."""
+        """Remove everything of a session from the store: messages, index, checkpoints and snapshots."""
         run(self._forget_steps(session_id or self.session_id), self.store)
 
     async def aforget(self, session_id: str | None = None) -> None:
         """As `forget`, without blocking the loop."""
         await arun(self._forget_steps(session_id or self.session_id), self.store)
+
+    def forget_messages(self, message_ids: Iterable[str], *, session_id: str | None = None) -> int:
+        """Remove messages of a session for good: from the archive, every checkpoint and every snapshot.
+
+        Summaries that covered one of them are written anew, without a model, from what is left; the next step shows the
+        new ones. What the caller holds (a graph's state, another history) is the caller's to clean.
+
+        Args:
+            message_ids: The messages.
+            session_id: Whose they are.
+
+        Returns:
+            How many of them were in the archive.
+
+        Raises:
+            StorageError: The store failed; call it again.
+            RecordError: A damaged record could not be searched; the error names it, and all else was removed.
+        """
+        session = self._sessions.get(session_id or self.session_id)
+        return run(engine.forget_messages(session, message_ids, self._tools, self.config), self.store)
+
+    async def aforget_messages(self, message_ids: Iterable[str], *, session_id: str | None = None) -> int:
+        """As `forget_messages`, without blocking the loop."""
+        session = self._sessions.get(session_id or self.session_id)
+        return await arun(engine.forget_messages(session, message_ids, self._tools, self.config), self.store)
 
     def _forget_steps(self, session_id: str) -> StoreSteps[None]:
         session = self._sessions.get(session_id)
@@ -257,100 +274,22 @@ class ContextCompressor:
         instructions: str = "",
         overhead_tokens: int = 0,
     ) -> Job:
-        sessions = self._sessions if store is None or store is self.store else self._other(store)
+        if store is not None and not self.store_given and store is not self.store:
+            self._sessions = Sessions(
+                store, self.namespace, self._redact
+            )  # the graph's: from then on it is this compressor's
         return Job(
             messages,
-            sessions.get(session_id or self.session_id),
+            self._sessions.get(session_id or self.session_id),
             config or self.config,
             self.strategy,
             self._tools,
             overhead_tokens=overhead_tokens,
             force=force,
             instructions=instructions,
-            summariser=self._summariser is not None,
-            summariser_window=self._summariser.window_tokens if self._summariser else None,
+            summariser=self.summariser is not None,
+            summariser_window=self.summariser.window_tokens if self.summariser else None,
         )
-
-    def _other(self, store: BaseStore) -> Sessions:
-        """The sessions in a store that a graph brings along; from then on it is this compressor's."""
-        if not self.store_given:
-            self._sessions = Sessions(store, self.namespace)
-            return self._sessions
-        return Sessions(store, self.namespace)
-
-    def _drive(self, steps: EngineSteps[T], job: Job) -> T:
-        """Carry out the engine's calls, blocking."""
-        store = job.session.history.store
-        try:
-            call = next(steps)
-            while True:
-                try:
-                    results = execute(store, call.ops) if isinstance(call, StoreCall) else self._summarise(call)
-                except CtxCompressError as error:
-                    call = steps.throw(error)
-                else:
-                    call = steps.send(results)
-        except StopIteration as stop:
-            value: T = stop.value
-            return value
-
-    async def _adrive(self, steps: EngineSteps[T], job: Job) -> T:
-        """Carry out the engine's calls on the loop."""
-        store = job.session.history.store
-        try:
-            call = next(steps)
-            while True:
-                try:
-                    if isinstance(call, StoreCall):
-                        results: list[Any] = await aexecute(store, call.ops)
-                    else:
-                        results = await self._asummarise(call)
-                except CtxCompressError as error:
-                    call = steps.throw(error)
-                else:
-                    call = steps.send(results)
-        except StopIteration as stop:
-            value: T = stop.value
-            return value
-
-    def _summarise(self, call: ModelCall) -> list[TaskResult]:
-        if self._summariser is None or self.cooldown.active:
-            return _left_alone(call.tasks)
-        results = self._summariser.run(call.tasks)
-        self.cooldown.note(results)
-        return results
-
-    async def _asummarise(self, call: ModelCall) -> list[TaskResult]:
-        if self._summariser is None or self.cooldown.active:
-            return _left_alone(call.tasks)
-        results = await self._summariser.arun(call.tasks)
-        self.cooldown.note(results)
-        return results
-
-    def _expand_steps(self, checkpoint_id: str, session_id: str | None) -> StoreSteps[list[BaseMessage] | None]:
-        for name in (yield from self._where(session_id)):
-            session = self._sessions.get(name)
-            covered = session.chain.covered_by(checkpoint_id)
-            if covered is None:
-                yield from session.refresh()
-                covered = session.chain.covered_by(checkpoint_id)
-            if covered is not None:
-                return (yield from session.history.get_steps(covered, covered))
-        return None
-
-    def _expand_message_steps(self, message_id: str, session_id: str | None) -> StoreSteps[BaseMessage | None]:
-        for name in (yield from self._where(session_id)):
-            found = yield from self._sessions.get(name).history.get_steps([message_id])
-            if found:
-                return found[0]
-        return None
-
-    def _where(self, session_id: str | None) -> StoreSteps[Iterable[str]]:
-        """The sessions to look in."""
-        if session_id is not None:
-            return [session_id]
-        stored = yield from session_ids(self.namespace)
-        return dict.fromkeys((*self._sessions.known(), *stored))
 
 
 def _summariser_of(model: Any) -> ChatModelSummariser | None:
@@ -358,12 +297,6 @@ def _summariser_of(model: Any) -> ChatModelSummariser | None:
         return model
     resolved = resolve_model(model)
     return ChatModelSummariser(resolved) if resolved is not None else None
-
-
-def _left_alone(tasks: Sequence[CompressionTask]) -> list[TaskResult]:
-    return [TaskResult(failure=TaskFailure.COOLING_DOWN, detail="the summariser is cooling down", attempts=0)] * len(
-        tasks
-    )
 
 
 @functools.lru_cache(maxsize=1)

@@ -9,7 +9,8 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import RunnableConfig
 
-from langchain_ctxcompress.compressor import CompressionResult, ContextCompressor
+from langchain_ctxcompress.compressor import ContextCompressor
+from langchain_ctxcompress.engine import CompressionResult
 from langchain_ctxcompress.messages import is_summary, split_turns
 from langchain_ctxcompress.tokens import MessageCounter
 

@@ -14,9 +14,9 @@ from rich.panel import Panel
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from langchain_ctxcompress.compressor import CompressionResult
 from langchain_ctxcompress.demo.recording import record_session, session_tokens, write_session
 from langchain_ctxcompress.demo.replay import Replay, Step, WatchedCompressor
+from langchain_ctxcompress.engine import CompressionResult
 from langchain_ctxcompress.limits import PrunerConfig
 from langchain_ctxcompress.tokens import count_message
 

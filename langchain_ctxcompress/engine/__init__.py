@@ -1,27 +1,37 @@
-"""The six stages of a compression, what they remember of sessions, and what they return.
+"""The active context, the six stages of a compression, what they remember of sessions, and what they return.
 
 It may import `strategies` and every room below it. It does no I/O: `stages` yields what has to be carried out, and the
-compressor's two drivers, sync and async, do that.
+two drivers, sync and async, do that.
 """
 
+from langchain_ctxcompress.engine.active_context import ActiveContext, ActiveContextState, PartTokens, is_active_context
 from langchain_ctxcompress.engine.cooldown import CoolDown
+from langchain_ctxcompress.engine.drivers import Driver
+from langchain_ctxcompress.engine.forgetting import forget_messages
+from langchain_ctxcompress.engine.job import Call, EngineSteps, Job, ModelCall, StoreCall
 from langchain_ctxcompress.engine.result import CompressionPlan, CompressionResult, Outcome
 from langchain_ctxcompress.engine.sessions import Session, Sessions
-from langchain_ctxcompress.engine.stages import Call, EngineSteps, Job, ModelCall, StoreCall, compress, plan, view
+from langchain_ctxcompress.engine.stages import compress, plan, view
 
 __all__ = [
+    "ActiveContext",
+    "ActiveContextState",
     "Call",
     "CompressionPlan",
     "CompressionResult",
     "CoolDown",
+    "Driver",
     "EngineSteps",
     "Job",
     "ModelCall",
     "Outcome",
+    "PartTokens",
     "Session",
     "Sessions",
     "StoreCall",
     "compress",
+    "forget_messages",
+    "is_active_context",
     "plan",
     "view",
 ]

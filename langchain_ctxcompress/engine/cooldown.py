@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 
-from langchain_ctxcompress.summarize import TaskResult
+from langchain_ctxcompress.summarize import TaskFailure, TaskResult
 
 FAILURES = 3
 """Failed compressions in a row until the summariser is left alone."""
@@ -41,8 +41,14 @@ class CoolDown:
             return self._clock() < self._until
 
     def note(self, results: Iterable[TaskResult]) -> None:
-        """Take notice of one round of results: it failed if any of them did."""
-        failed = any(not result.ok for result in results)
+        """Take notice of a compression by its last round of results: it failed if any of them did.
+
+        Of several rounds only the last counts: an overflow that smaller parts cured is no failure.
+        """
+        asked = [result for result in results if result.failure is not TaskFailure.COOLING_DOWN]
+        if not asked:
+            return
+        failed = any(not result.ok for result in asked)
         with self._lock:
             self._in_a_row = self._in_a_row + 1 if failed else 0
             if self._in_a_row >= self.failures:

@@ -12,7 +12,14 @@ from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.errors import StorageError
 from langchain_ctxcompress.messages import is_summary, summary_mark
-from langchain_ctxcompress.storage import CheckpointChain, CheckpointSummary, SessionHistory, StoreSteps, View
+from langchain_ctxcompress.storage import (
+    CheckpointChain,
+    CheckpointSummary,
+    RedactHook,
+    SessionHistory,
+    StoreSteps,
+    View,
+)
 
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
@@ -83,11 +90,13 @@ class Sessions:
     Args:
         store: Where they are archived.
         namespace: The tenant.
+        redact: Applied to all that is archived.
     """
 
-    def __init__(self, store: BaseStore, namespace: Sequence[str]) -> None:
+    def __init__(self, store: BaseStore, namespace: Sequence[str], redact: RedactHook | None = None) -> None:
         self.store = store
-        self._namespace = tuple(namespace)
+        self._redact = redact
+        self.namespace = tuple(namespace)
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -96,7 +105,9 @@ class Sessions:
         with self._lock:
             session = self._sessions.get(session_id)
             if session is None:
-                history = SessionHistory(self.store, session_id=session_id, namespace=self._namespace)
+                history = SessionHistory(
+                    self.store, session_id=session_id, namespace=self.namespace, redact=self._redact
+                )
                 session = self._sessions[session_id] = Session(history)
                 if len(self._sessions) > MOST_SESSIONS:
                     self._sessions.popitem(last=False)

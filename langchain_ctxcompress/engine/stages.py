@@ -8,100 +8,30 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
 
 from langchain_core.messages import BaseMessage
 
+from langchain_ctxcompress.engine.job import EngineSteps, Job, ModelCall, Prepared, StoreCall
 from langchain_ctxcompress.engine.result import CompressionPlan, CompressionResult, Outcome
-from langchain_ctxcompress.engine.sessions import Session
-from langchain_ctxcompress.errors import ContextLimitError, CtxCompressError, InvalidMessagesError, StorageError
-from langchain_ctxcompress.limits import PrunerConfig, PruneUrgency, classify_prune_urgency
-from langchain_ctxcompress.messages import content_hash, ensure_ids, is_derived, is_summary, repair_messages
-from langchain_ctxcompress.storage import CheckpointSummary, StoreSteps, View
+from langchain_ctxcompress.engine.verdict import as_given, result_of
+from langchain_ctxcompress.errors import CtxCompressError, InvalidMessagesError, StorageError
+from langchain_ctxcompress.limits import ContextWindow, PruneUrgency, classify_prune_urgency
+from langchain_ctxcompress.messages import ensure_ids, is_summary, original_hash, repair_messages
+from langchain_ctxcompress.storage import CheckpointSummary, StoreSteps
+from langchain_ctxcompress.storage.records import REPAIR
 from langchain_ctxcompress.strategies import (
     CompressionDraft,
     CompressionRequest,
-    CompressionStrategy,
     Reason,
-    Tools,
 )
 from langchain_ctxcompress.strategies.ageing import checkpoint_name
 from langchain_ctxcompress.summarize import CompressionTask, TaskResult
 
-if TYPE_CHECKING:
-    from langgraph.store.base import Op
-
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class StoreCall:
-    """A batch of store operations to be carried out."""
-
-    ops: list[Op]
-
-
-@dataclass(frozen=True, slots=True)
-class ModelCall:
-    """Tasks to be run on the summariser."""
-
-    tasks: list[CompressionTask]
-
-
-Call = StoreCall | ModelCall
-EngineSteps = Generator[Call, Any, T]
-
-
-@dataclass(frozen=True)
-class Job:
-    """One compression: the list, whose it is, and with what it is compressed.
-
-    Attributes:
-        messages: The list as given.
-        session: The archive and checkpoints it belongs to.
-        config: The limits.
-        strategy: How it gets smaller.
-        tools: Counting and cutting.
-        overhead_tokens: Size of what is sent besides the list.
-        force: Compress whatever the limits say.
-        instructions: The caller's own, for the summariser.
-        summariser: Whether there is a chat model.
-        summariser_window: Its window in tokens; `None` where it is not known.
-    """
-
-    messages: Sequence[BaseMessage]
-    session: Session
-    config: PrunerConfig
-    strategy: CompressionStrategy
-    tools: Tools
-    overhead_tokens: int = 0
-    force: bool = False
-    instructions: str = ""
-    summariser: bool = False
-    summariser_window: int | None = None
-
-    @property
-    def session_id(self) -> str:
-        """Whose conversation it is."""
-        return self.session.history.session_id
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """The list in order: ids given, checkpoints applied, what was broken repaired, everything counted."""
-
-    originals: list[BaseMessage]
-    view: View
-    orphans: tuple[BaseMessage, ...]
-    request: CompressionRequest
-
-    @property
-    def in_order(self) -> bool:
-        """Whether the list was in order as it came."""
-        return not self.view.changed and list(map(id, self.request.messages)) == list(map(id, self.originals))
 
 
 def compress(job: Job) -> EngineSteps[CompressionResult]:
@@ -115,7 +45,7 @@ def compress(job: Job) -> EngineSteps[CompressionResult]:
     started = time.monotonic()
     _check(job.messages)
     if not job.config.enabled:
-        return _as_given(job, Reason.DISABLED)
+        return as_given(job, Reason.DISABLED)
     prepared = yield from _storing(_prepare(job))
     request = prepared.request
     if request.urgency is PruneUrgency.NONE:
@@ -126,15 +56,15 @@ def compress(job: Job) -> EngineSteps[CompressionResult]:
     if prepared.orphans:
         draft = _with_orphans(prepared, draft)
     if prepared.in_order and draft.messages == request.messages:
-        result = _result(job, prepared, draft, started)
+        result = result_of(job, prepared, draft, started)
         return replace(result, messages=list(job.messages))
     try:
-        yield from _storing(job.session.record(prepared.view.messages, _finished(draft, prepared)))
+        yield from _storing(job.session.record(prepared.view.originals, _finished(draft, prepared)))
     except StorageError as error:
         logger.warning("session %s: nothing is replaced, since it cannot be archived: %s", job.session_id, error)
         size = job.overhead_tokens + sum(job.tools.count(job.messages))
-        return replace(_as_given(job, Reason.ARCHIVE_UNAVAILABLE, size), outcome=Outcome.FAILED, detail=str(error))
-    return _result(job, prepared, draft, started)
+        return replace(as_given(job, Reason.ARCHIVE_UNAVAILABLE, size), outcome=Outcome.FAILED, detail=str(error))
+    return result_of(job, prepared, draft, started)
 
 
 def plan(job: Job) -> EngineSteps[CompressionPlan]:
@@ -146,9 +76,9 @@ def plan(job: Job) -> EngineSteps[CompressionPlan]:
         )
     request = (yield from _storing(_prepare(job))).request
     turns = request.window.turns
-    basis = {"urgency": request.urgency, "tokens": request.tokens, "turns": len(turns)}
+    basis = CompressionPlan(request.urgency, request.tokens, Reason.COMPRESSED, turns=len(turns))
     if request.urgency is PruneUrgency.NONE:
-        return CompressionPlan(**basis, reason=Reason.BELOW_SOFT_LIMIT)
+        return replace(basis, reason=Reason.BELOW_SOFT_LIMIT)
     steps = job.strategy.run(request)
     tasks: list[CompressionTask] = []
     reason = Reason.COMPRESSED
@@ -159,8 +89,8 @@ def plan(job: Job) -> EngineSteps[CompressionPlan]:
     finally:
         steps.close()
     replaced = [turn for turn in turns if turn.indices and set(turn.indices) & request.candidates]
-    return CompressionPlan(
-        **basis,
+    return replace(
+        basis,
         reason=reason,
         candidate_turns=len(replaced),
         candidate_tokens=sum(request.sizes[place] for place in request.candidates),
@@ -209,7 +139,8 @@ def _prepare(job: Job) -> StoreSteps[Prepared]:
         summariser_window=job.summariser_window,
         instructions=job.instructions,
     )
-    urgency = classify_prune_urgency(request.window, config)
+    # The size alone decides: turns are told apart only where something is to be compressed.
+    urgency = classify_prune_urgency(ContextWindow(total_token_estimate=request.tokens), config)
     if job.force and urgency is PruneUrgency.NONE:
         urgency = PruneUrgency.SOFT
     return Prepared(originals, view, repair.dropped, replace(request, urgency=urgency))
@@ -267,14 +198,14 @@ def _uncovered(request: CompressionRequest, draft: CompressionDraft, ids: set[st
 def _with_orphans(prepared: Prepared, draft: CompressionDraft) -> CompressionDraft:
     """The draft with a checkpoint of level 0 in front that lists the orphan results that were dropped."""
     request = prepared.request
-    covered = {message.id or "": content_hash(message) for message in prepared.orphans}
+    covered = {message.id or "": original_hash(message) for message in prepared.orphans}
     record = CheckpointSummary(
         checkpoint_id=checkpoint_name(request.session_id, "orphans", *covered, *covered.values()),
         session_id=request.session_id,
         number=request.next_number,
         level=0,
         covered=covered,
-        strategy="repair",
+        strategy=REPAIR,
     )
     return replace(draft, checkpoints=(record, *draft.checkpoints))
 
@@ -302,66 +233,3 @@ def _storing(steps: StoreSteps[T]) -> EngineSteps[T]:
     except StopIteration as stop:
         value: T = stop.value
         return value
-
-
-def _as_given(job: Job, reason: Reason, tokens: int = 0) -> CompressionResult:
-    return CompressionResult(list(job.messages), Outcome.NOOP, reason, tokens, tokens)
-
-
-def _result(job: Job, prepared: Prepared, draft: CompressionDraft, started: float) -> CompressionResult:
-    """The result, its outcome and reason; raises where the caller wants an overflow raised."""
-    request = prepared.request
-    after = request.overhead_tokens + draft.tokens
-    before = request.overhead_tokens + sum(job.tools.count(prepared.originals))
-    outcome, reason = _judge(prepared, draft, after, job.config)
-    if reason is Reason.PROTECTED_SET_OVER_HARD_LIMIT and job.config.on_overflow == "raise":
-        raise ContextLimitError(_overflow_text(request, draft, after), tokens=after, limit=job.config.hard_limit_tokens)
-    kept_ids = {message.id for message in draft.messages if not is_derived(message)}
-    kept = sum(1 for t in request.window.turns if not t.is_summary and any(m.id in kept_ids for m in t.messages))
-    turns = sum(1 for turn in request.window.turns if not turn.is_summary)
-    details = [rung.detail for rung in draft.rungs if rung.detail]
-    if reason is Reason.PROTECTED_SET_OVER_HARD_LIMIT:
-        details.append(_overflow_text(request, draft, after))
-    return CompressionResult(
-        list(draft.messages),
-        outcome,
-        reason,
-        before,
-        after,
-        checkpoint=draft.checkpoints[-1] if draft.checkpoints else None,
-        checkpoints=draft.checkpoints,
-        turns_kept=kept,
-        turns_replaced=turns - kept,
-        model_calls=draft.model_calls,
-        seconds=time.monotonic() - started,
-        rungs=draft.rungs,
-        detail="; ".join(details),
-    )
-
-
-def _judge(prepared: Prepared, draft: CompressionDraft, after: int, config: PrunerConfig) -> tuple[Outcome, Reason]:
-    changed = draft.messages != prepared.request.messages
-    if after >= config.hard_limit_tokens:
-        failed = draft.reason in (Reason.INVALID_RESULT, Reason.STRATEGY_FAILED)
-        return Outcome.FAILED, draft.reason if failed else Reason.PROTECTED_SET_OVER_HARD_LIMIT
-    if changed:
-        lesser = draft.degraded or draft.reason is Reason.EMERGENCY
-        return (Outcome.DEGRADED if lesser else Outcome.APPLIED), draft.reason
-    if draft.reason in (Reason.INVALID_RESULT, Reason.STRATEGY_FAILED):
-        return Outcome.FAILED, draft.reason
-    if not prepared.in_order:
-        return Outcome.APPLIED, Reason.RESTORED if prepared.view.changed else Reason.REPAIRED
-    return Outcome.NOOP, draft.reason
-
-
-def _overflow_text(request: CompressionRequest, draft: CompressionDraft, after: int) -> str:
-    """The breakdown of what must stay, and the remedy."""
-    kinds: dict[str, int] = {}
-    for message, size in zip(draft.messages, draft.sizes, strict=True):
-        kinds[message.type] = kinds.get(message.type, 0) + size
-    parts = ", ".join(f"{kind} {size}" for kind, size in sorted(kinds.items(), key=lambda entry: -entry[1]))
-    return (
-        f"what must stay takes {after} tokens, the hard limit is {request.config.hard_limit_tokens}"
-        f" (besides the messages {request.overhead_tokens}; by kind: {parts}): raise hard_limit_tokens, shorten the"
-        " system prompt, unpin messages, or set cut_newest_human=True"
-    )

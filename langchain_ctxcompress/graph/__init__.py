@@ -1,9 +1,10 @@
-"""At home in LangGraph: the node, and how it reads a state and updates it by id.
+"""At home in LangGraph: the node, how it reads a state and updates it by id, and the tools an agent may be given.
 
 It may import `compressor` and every room below it; nothing but the command line imports it.
 """
 
 from langchain_ctxcompress.graph.node import CompressionNode
 from langchain_ctxcompress.graph.state import CompressionState, session_of, update_by_id
+from langchain_ctxcompress.graph.tools import create_recall_tool
 
-__all__ = ["CompressionNode", "CompressionState", "session_of", "update_by_id"]
+__all__ = ["CompressionNode", "CompressionState", "create_recall_tool", "session_of", "update_by_id"]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from langchain_core.language_models import BaseLanguageModel
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from langchain_ctxcompress.errors import ConfigError, UnknownModelLimitError
+from langchain_ctxcompress.errors import ConfigError
+from langchain_ctxcompress.limits.models import input_limit
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseLanguageModel
 
 SOFT_SHARE, HARD_SHARE = 0.5, 0.8
 """Limits of `for_model`, as shares of the model's input window: half of it before a compression is worth its price,
@@ -21,6 +24,10 @@ KEEP_HUMAN_SHARE = 0.1
 
 SOFT_OF_HARD = 0.625
 """The soft limit of `for_limit`: the defaults' own ratio, 500,000 to 800,000."""
+
+
+RUNGS = ("clear-tools", "middle-out", "ageing", "top-down-truncation", "emergency")
+"""The rungs of the ladder, in the order in which it takes them."""
 
 
 class PrunerConfig(BaseModel):
@@ -48,6 +55,11 @@ class PrunerConfig(BaseModel):
     """Tokens of the newest replaced human messages that are quoted verbatim. Default: 10 % of the target."""
     encoding_model: str | None = None
     """Whose tokens are counted: a model name. Default: `o200k_base` without margin."""
+    ledger: bool = True
+    """Whether rules, requests, decisions, artifacts and exact values are kept as records and restated."""
+    rungs: tuple[str, ...] = Field(default=RUNGS, strict=False)
+    """Which rungs the ladder may take (P10); it takes them in its own order. Default: all. `ageing` holds for every
+    strategy that writes summaries."""
     enabled: bool = True
     """`False` leaves every list as it is."""
     on_overflow: Literal["send", "raise"] = "send"
@@ -76,6 +88,9 @@ class PrunerConfig(BaseModel):
         if not 0 < self.target_tokens <= soft:
             msg = f"target_tokens {self.target_tokens} must be from 1 to soft_limit_tokens {soft}"
             raise ConfigError(msg)
+        if unknown := [name for name in self.rungs if name not in RUNGS]:
+            msg = f"rungs names {', '.join(map(repr, unknown))}; the rungs of the ladder are: {', '.join(RUNGS)}"
+            raise ConfigError(msg)
         if self.keep_human_tokens < 0:
             self.__dict__["keep_human_tokens"] = int(KEEP_HUMAN_SHARE * self.target_tokens)
 
@@ -91,32 +106,33 @@ class PrunerConfig(BaseModel):
         return cls(**{"hard_limit_tokens": limit_tokens, "soft_limit_tokens": max(1, soft), **fields})
 
     @classmethod
-    def for_model(cls, model: BaseLanguageModel[Any] | Any, **fields: Any) -> PrunerConfig:
-        """Limits for the model that is sent the conversation: soft at 0.5, hard at 0.8 of its input window.
+    def for_model(
+        cls, model: BaseLanguageModel[Any] | Any, *, window_tokens: int | None = None, **fields: Any
+    ) -> PrunerConfig:
+        """Limits for the model that is sent the conversation: soft at 0.5, hard at 0.8 of its input window (M3).
 
         Args:
-            model: A chat model, bound or not; its `profile["max_input_tokens"]` is its window in tokens.
+            model: A chat model, bound or not; its `profile["max_input_tokens"]` is its window in tokens. One on a local
+                runtime gets 85 % of the window that is asked of the runtime, 6,800 tokens where none is.
+            window_tokens: Its window, where its profile states none, in tokens.
             **fields: Any other field.
 
         Raises:
-            UnknownModelLimitError: The model's profile does not say how large its window is.
+            UnknownModelLimitError: Nothing says how large the model's window is.
+            ConfigError: A value is out of range.
         """
-        window = input_window(model)
-        if window is None:
-            msg = (
-                f"the input window of {type(model).__name__} is not known (it has no profile with max_input_tokens):"
-                " use PrunerConfig.for_limit(tokens), or give the model a profile"
-            )
-            raise UnknownModelLimitError(msg)
-        limits = {"soft_limit_tokens": int(SOFT_SHARE * window), "hard_limit_tokens": int(HARD_SHARE * window)}
-        return cls(**{**limits, **fields})
+        return cls.for_window(input_limit(model, window_tokens=window_tokens), **fields)
 
+    @classmethod
+    def for_window(cls, window_tokens: int, **fields: Any) -> PrunerConfig:
+        """Limits for a model whose input window is known: soft at 0.5, hard at 0.8 of it.
 
-def input_window(model: Any) -> int | None:
-    """The input window that a model's profile states, in tokens; `None` where it states none."""
-    profile = getattr(model, "profile", None)
-    window = profile.get("max_input_tokens") if isinstance(profile, dict) else None
-    return window if isinstance(window, int) and window > 1 else None
+        Args:
+            window_tokens: The input window, in tokens.
+            **fields: Any other field.
+        """
+        soft, hard = int(SOFT_SHARE * window_tokens), int(HARD_SHARE * window_tokens)
+        return cls(**{"soft_limit_tokens": soft, "hard_limit_tokens": hard, **fields})
 
 
 def _explain(error: ValidationError) -> str:

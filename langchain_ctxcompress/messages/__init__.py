@@ -7,7 +7,13 @@ storage. Everything in it is a pure function of the messages it is given, and ne
 from langchain_ctxcompress.messages.boundaries import Boundaries, is_only_reasoning
 from langchain_ctxcompress.messages.calls import CallKey, answer_of, call_name, calls_of
 from langchain_ctxcompress.messages.content import apply_compressed_content, block_text, extract_text_content
-from langchain_ctxcompress.messages.identity import content_hash, derived_id, ensure_ids
+from langchain_ctxcompress.messages.identity import (
+    content_hash,
+    derived_id,
+    ensure_ids,
+    naming_original,
+    original_hash,
+)
 from langchain_ctxcompress.messages.kinds import MessageKind, kind_of
 from langchain_ctxcompress.messages.marks import MARK_KEY, is_derived, is_pinned, is_summary, pin, summary_mark, unpin
 from langchain_ctxcompress.messages.repair import Repair, repair_messages
@@ -34,7 +40,9 @@ __all__ = [
     "is_pinned",
     "is_summary",
     "kind_of",
+    "naming_original",
     "newest_human",
+    "original_hash",
     "pin",
     "repair_messages",
     "split_turns",

@@ -11,6 +11,7 @@ from uuid import UUID, uuid5
 from langchain_core.messages import AIMessage, BaseMessage, FunctionMessage, ToolMessage
 
 from langchain_ctxcompress.messages.kinds import kind_of
+from langchain_ctxcompress.messages.marks import DERIVED_KINDS, MARK_KEY, ORIGINAL
 
 _NAMESPACE = UUID("3f1d0f6e-6c0a-5b1e-9a57-0d3c8f4f7c55")
 """Fixed for this package, so that the same message gets the same id in every process."""
@@ -64,8 +65,32 @@ def content_hash(message: BaseMessage) -> str:
         said += [message.tool_call_id, message.status]
     elif isinstance(message, FunctionMessage):
         said.append(message.name)
-    text = json.dumps(said, sort_keys=True, default=_stable)
+    try:
+        text = json.dumps(said, sort_keys=True, default=_stable)
+    except (TypeError, ValueError):  # keys that are no texts, or an integer that is too long for Python to write out
+        text = json.dumps(_spelt_out(said), default=_stable)
     return hashlib.blake2b(text.encode("ascii"), digest_size=16).hexdigest()
+
+
+def original_hash(message: BaseMessage) -> str:
+    """The hash of what the original says: of a shortened message the one that its mark holds, else `content_hash`."""
+    entry = message.additional_kwargs.get(MARK_KEY) if message.additional_kwargs else None
+    if isinstance(entry, dict) and entry.get("kind") in DERIVED_KINDS and isinstance(entry.get(ORIGINAL), str):
+        said: str = entry[ORIGINAL]
+        return said
+    return content_hash(message)
+
+
+def naming_original(message: BaseMessage, original: BaseMessage) -> BaseMessage:
+    """A shortened message whose mark holds what the original said; one without a mark is returned as it is.
+
+    So what covers the message later covers the original, whichever list or process it is found in.
+    """
+    entry = message.additional_kwargs.get(MARK_KEY)
+    if not isinstance(entry, dict):
+        return message
+    mark = {**entry, ORIGINAL: original_hash(original)}
+    return message.model_copy(update={"additional_kwargs": {**message.additional_kwargs, MARK_KEY: mark}})
 
 
 def _stable(value: object) -> str:
@@ -73,6 +98,16 @@ def _stable(value: object) -> str:
     if isinstance(value, bytes | bytearray):
         return bytes(value).hex()
     return type(value).__qualname__
+
+
+def _spelt_out(value: Any) -> Any:
+    """The value with dicts as sorted pairs and integers in hexadecimal, which JSON takes whatever is in them."""
+    if isinstance(value, dict):
+        pairs = [[json.dumps(_spelt_out(key), default=_stable), _spelt_out(inner)] for key, inner in value.items()]
+        return sorted(pairs, key=lambda pair: pair[0])
+    if isinstance(value, list | tuple):
+        return [_spelt_out(inner) for inner in value]
+    return hex(value) if type(value) is int else value
 
 
 def _encodable(text: str) -> str:

@@ -12,8 +12,11 @@ from langchain_core.messages import BaseMessage
 MARK_KEY = "ctxcompress"
 """The key in `additional_kwargs`."""
 
-DERIVED_KINDS = frozenset({"summary", "cut", "cleared", "repair"})
+DERIVED_KINDS = frozenset({"summary", "cut", "cleared", "compressed", "repair"})
 """Marks of messages that are no originals."""
+
+ORIGINAL = "original"
+"""The key in the mark of a shortened message under which the hash of what its original says stands."""
 
 M = TypeVar("M", bound=BaseMessage)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
-import sqlite3
+import re
 import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ BUSY_SECONDS = 30.0
 """How long a process waits for another one's lock on a SQLite file."""
 
 _POSTGRES = ("postgres:", "postgresql:")
+_URL = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 
 
 def open_store(store: BaseStore | Path | str | None) -> BaseStore:
@@ -46,9 +47,13 @@ def open_store(store: BaseStore | Path | str | None) -> BaseStore:
     if isinstance(store, str):
         if store.startswith(_POSTGRES):
             return _open_postgres(store)
+        url = _URL.match(store)
+        if url and url[1] != "sqlite":  # taken for a path, it would make folders, and name one after the password
+            msg = f"store is a {url[1]}: URL: it must be sqlite:PATH or postgresql://…"
+            raise ConfigError(msg)
         store = Path(store.removeprefix("sqlite:"))
     if isinstance(store, Path):
-        return _open_sqlite(store.expanduser())
+        return _open_sqlite(store)
     from langgraph.store.base import BaseStore
 
     if isinstance(store, BaseStore):
@@ -58,14 +63,17 @@ def open_store(store: BaseStore | Path | str | None) -> BaseStore:
 
 
 def _open_sqlite(path: Path) -> BaseStore:
+    import sqlite3
+
     from langgraph.store.sqlite import SqliteStore
 
     try:
+        path = path.expanduser()
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=BUSY_SECONDS)
-    except (OSError, sqlite3.Error) as error:
-        msg = f"the SQLite file {path} cannot be opened: {error}"
+    except (OSError, ValueError, RuntimeError, sqlite3.Error) as error:  # NUL in the path; an unknown ~user
+        msg = f"the SQLite file {str(path)!r} cannot be opened: {error}"
         raise StorageError(msg) from error
     try:
         connection.execute("PRAGMA journal_mode=WAL")

@@ -11,6 +11,7 @@ import base64
 import hashlib
 import json
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import BaseMessage, message_to_dict, messages_from_dict
@@ -24,16 +25,20 @@ BINARY_KEY = "__ctxcompress_binary__"
 OMITTED_KEY = "__ctxcompress_omitted__"
 ESCAPED_KEY = "__ctxcompress_escaped__"
 TUPLE_KEY = "__ctxcompress_tuple__"
-_OWN_KEYS = (BINARY_KEY, OMITTED_KEY, ESCAPED_KEY, TUPLE_KEY)
+PAIRS_KEY = "__ctxcompress_pairs__"
+INTEGER_KEY = "__ctxcompress_integer__"
+_OWN_KEYS = (BINARY_KEY, OMITTED_KEY, ESCAPED_KEY, TUPLE_KEY, PAIRS_KEY, INTEGER_KEY)
+
+_BINARY_KINDS = frozenset({"bytes", "bytearray", "msgpack"})
+"""What `_envelope` writes. The serialiser would read `json` too, and import what a text of it names."""
+
+_LONGEST_INTEGER = 2_000
+"""Bits; Python can be told to write and read no integer of more than 640 decimal digits."""
 
 
 def encode_message(message: BaseMessage) -> str:
     """One message as one ASCII JSON string."""
-    data = message_to_dict(message)
-    try:
-        return json.dumps(data, allow_nan=False) if _is_plain(data) else json.dumps(_plain(data), allow_nan=False)
-    except (TypeError, ValueError):
-        return json.dumps(_plain(data), allow_nan=False)
+    return json.dumps(_plain(message_to_dict(message)), allow_nan=False)
 
 
 def decode_message(text: str, *, record: str = "message") -> BaseMessage:
@@ -58,8 +63,10 @@ def record_hash(text: str) -> str:
 def _is_plain(value: Any) -> bool:
     """Whether JSON gives the value back as it is: no tuples, no keys but texts, none of the codec's own keys."""
     kind = type(value)
-    if kind is str or value is None or kind is bool or kind is int:
+    if kind is str or value is None or kind is bool:
         return True
+    if kind is int:
+        return bool(value.bit_length() <= _LONGEST_INTEGER)
     if kind is float:
         return math.isfinite(value)
     if kind is list:
@@ -73,14 +80,29 @@ def _plain(value: Any) -> Any:
     """The value with everything that JSON cannot hold put into an envelope."""
     if _is_plain(value):
         return value
-    if type(value) is list:
+    kind = type(value)
+    if kind is int:
+        return {INTEGER_KEY: hex(value)}
+    if kind is list:
         return [_plain(inner) for inner in value]
-    if type(value) is tuple:
+    if kind is tuple:
         return {TUPLE_KEY: [_plain(inner) for inner in value]}
-    if type(value) is dict and all(type(key) is str for key in value):
+    return _plain_dict(value) if kind is dict else _envelope(value)
+
+
+def _plain_dict(value: dict[Any, Any]) -> Any:
+    if all(type(key) is str for key in value):
         inner = {key: _plain(entry) for key, entry in value.items()}
         return {ESCAPED_KEY: inner} if any(key in value for key in _OWN_KEYS) else inner
+    if all(map(_is_key, value)):
+        return {PAIRS_KEY: [[_plain(key), _plain(entry)] for key, entry in value.items()]}
     return _envelope(value)
+
+
+def _is_key(value: Any) -> bool:
+    """Whether a key comes back as what it was, whatever it holds."""
+    kind = type(value)
+    return value is None or kind in (str, int, float, bool, bytes) or (kind is tuple and all(map(_is_key, value)))
 
 
 def _envelope(value: Any) -> dict[str, Any]:
@@ -113,9 +135,24 @@ def _restored(value: Any) -> Any:
         return value
     if ESCAPED_KEY in value:
         return {key: _restored(inner) for key, inner in value[ESCAPED_KEY].items()}
-    if TUPLE_KEY in value:
-        return tuple(_restored(inner) for inner in value[TUPLE_KEY])
-    if BINARY_KEY in value:
-        kind, data = value[BINARY_KEY]
-        return _serialiser().loads_typed((kind, base64.b64decode(data)))
+    for key, read in _READERS.items():
+        if key in value:
+            return read(value[key])
     return {key: _restored(inner) for key, inner in value.items()}
+
+
+def _opened(envelope: list[str]) -> Any:
+    kind, data = envelope
+    if kind not in _BINARY_KINDS:
+        msg = f"{kind!r} is no kind of binary data that is written here"
+        raise ValueError(msg)
+    return _serialiser().loads_typed((kind, base64.b64decode(data)))
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    TUPLE_KEY: lambda inner: tuple(map(_restored, inner)),
+    PAIRS_KEY: lambda pairs: {_restored(key): _restored(inner) for key, inner in pairs},
+    INTEGER_KEY: lambda digits: int(digits, 16),
+    BINARY_KEY: _opened,
+}
+"""What stands in an envelope, by its key. An omitted value is left as it is: its envelope names it."""

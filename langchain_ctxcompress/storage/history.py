@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import BaseMessage
@@ -12,11 +12,16 @@ from langchain_core.messages import BaseMessage
 from langchain_ctxcompress.errors import InvalidMessagesError, RecordError
 from langchain_ctxcompress.messages import ensure_ids, is_derived
 from langchain_ctxcompress.storage.backends import open_store
+from langchain_ctxcompress.storage.forgetting import forget_steps
 from langchain_ctxcompress.storage.keys import SessionKeys, root_of
-from langchain_ctxcompress.storage.log import Entry, SessionLog
-from langchain_ctxcompress.storage.records import SCHEMA_VERSION, CheckpointSummary, SessionInfo
+from langchain_ctxcompress.storage.log import Entry, Revision, SessionLog
+from langchain_ctxcompress.storage.markdown import session_markdown
+from langchain_ctxcompress.storage.pages import HistoryPages
+from langchain_ctxcompress.storage.records import SCHEMA_VERSION, CheckpointSummary, SessionInfo, checkpoint_value
+from langchain_ctxcompress.storage.redaction import RedactHook, Redactor
 from langchain_ctxcompress.storage.search import rank
 from langchain_ctxcompress.storage.steps import StoreSteps, arun, run
+from langchain_ctxcompress.storage.text_index import TextIndex
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,18 +43,32 @@ class SessionHistory:
         store: A LangGraph store, the path of a SQLite file, a `sqlite:` or `postgresql:` URL, or `None` for memory.
         session_id: Whose conversation; any text.
         namespace: Keeps tenants apart: labels in front of everything that is stored.
+        redact: Is given each message before it is archived, and returns it or a changed copy; summary texts are passed
+            to it too, as human messages. What it takes out does not come back from the archive.
 
     Raises:
         ConfigError: `store` is none of these.
     """
 
-    def __init__(self, store: BaseStore | Path | str | None, *, session_id: str, namespace: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        store: BaseStore | Path | str | None,
+        *,
+        session_id: str,
+        namespace: Sequence[str] = (),
+        redact: RedactHook | None = None,
+    ) -> None:
         self.store = open_store(store)
         self.session_id = session_id
         self.namespace = tuple(namespace)
         self._keys = SessionKeys(session_id, namespace)
         self._log = SessionLog(self._keys, session_id)
         self._last_id = ""
+        self._redactor = Redactor(redact)
+        self._texts = TextIndex(self.store, self._keys)
+
+    def __repr__(self) -> str:
+        return f"SessionHistory(ctxcompress_record='history', session_id={self.session_id!r})"
 
     def append(self, messages: Sequence[BaseMessage]) -> int:
         """Archive what is new: a message with the same id and the same bytes is not written twice.
@@ -84,18 +103,47 @@ class SessionHistory:
         """As `messages`, without blocking the loop."""
         return await arun(self.messages_steps(), self.store)
 
-    def search(self, query: str, *, limit: int = 5) -> list[BaseMessage]:
-        """The messages that best match the words of `query`, best first.
+    def iter(self, page: int = 500) -> Iterator[BaseMessage]:
+        """As `messages`, one after the other; what is held in memory follows the page, not the history.
 
         Args:
-            query: Words to look for, in any order and case.
+            page: Messages that are read at once, about.
+        """
+        pages = HistoryPages(self._log, self._keys)
+        while messages := run(pages.page(page), self.store):
+            yield from messages
+
+    async def aiter(self, page: int = 500) -> AsyncIterator[BaseMessage]:
+        """As `iter`, without blocking the loop."""
+        pages = HistoryPages(self._log, self._keys)
+        while messages := await arun(pages.page(page), self.store):
+            for message in messages:
+                yield message
+
+    def export_markdown(self) -> str:
+        """The session as Markdown: its metadata, every message, the summary checkpoints.
+
+        What messages say stands in fences that it cannot close.
+        """
+        return session_markdown(self.info(), self.iter(), self.checkpoints())
+
+    async def aexport_markdown(self) -> str:
+        """As `export_markdown`, without blocking the loop."""
+        messages = [message async for message in self.aiter()]
+        return session_markdown(await arun(self.info_steps(), self.store), messages, await self.acheckpoints())
+
+    def search(self, query: str, *, limit: int = 5) -> list[BaseMessage]:
+        """The messages that best match `query`, best first: by meaning where the store has an index, else by words.
+
+        Args:
+            query: What to look for; words in any order and case.
             limit: The most messages to return.
         """
-        return rank(self.messages(), query, limit)
+        return run(self.search_steps(query, limit), self.store)
 
     async def asearch(self, query: str, *, limit: int = 5) -> list[BaseMessage]:
         """As `search`, without blocking the loop."""
-        return rank(await self.amessages(), query, limit)
+        return await arun(self.search_steps(query, limit), self.store)
 
     def get(self, message_ids: Iterable[str]) -> list[BaseMessage]:
         """The newest revision of each message, in the order asked; those never seen are left out."""
@@ -111,12 +159,33 @@ class SessionHistory:
 
     def info(self) -> SessionInfo:
         """When the session started and was last written, how many messages and compressions it has."""
-        totals = run(self._log.totals(), self.store)
-        compressions = sum(1 for checkpoint in self.checkpoints() if checkpoint.level)
-        return SessionInfo(session_id=self.session_id, compressions=compressions, **totals)
+        return run(self.info_steps(), self.store)
+
+    def forget_messages(self, message_ids: Iterable[str]) -> int:
+        """Remove messages for good: from the log, its index, every checkpoint and every snapshot.
+
+        The text of each summary that covered one of them is taken back with them, and the checkpoint is marked stale;
+        `ContextCompressor.forget` writes it anew from what is left. What the caller holds (a graph's state, another
+        history) is the caller's to clean. Let no two processes remove from one session at once.
+
+        Args:
+            message_ids: The messages; unknown ones are left out.
+
+        Returns:
+            How many were in the archive.
+
+        Raises:
+            StorageError: The store failed; call it again.
+            RecordError: A damaged record could not be searched; the error names it, and all else was removed.
+        """
+        return run(self.forget_messages_steps(message_ids), self.store)
+
+    async def aforget_messages(self, message_ids: Iterable[str]) -> int:
+        """As `forget_messages`, without blocking the loop."""
+        return await arun(self.forget_messages_steps(message_ids), self.store)
 
     def clear(self) -> None:
-        """Remove everything of this session: messages, index and checkpoints."""
+        """Remove everything of this session: messages, index, checkpoints and snapshots."""
         run(self.clear_steps(), self.store)
 
     async def aclear(self) -> None:
@@ -125,17 +194,38 @@ class SessionHistory:
 
     def append_steps(self, messages: Sequence[BaseMessage]) -> StoreSteps[int]:
         """The routine behind `append`."""
-        for place, message in enumerate(messages):
-            if not isinstance(message, BaseMessage):
-                msg = f"item {place} is a {type(message).__name__}, not a LangChain message"
-                raise InvalidMessagesError(msg)
+        check_messages(messages)
         own = [message for message in messages if not is_derived(message)]
         # A message without an id is told from an equal one before it by the message that it follows.
         identified = ensure_ids(own, f"{self.session_id}\x1f{self._last_id}")
-        written = yield from self._log.append(identified)
+        archived = [self._redactor.message(message) for message in identified]
+        written = yield from self._log.append(archived)
+        if written:
+            yield from self._texts.put(archived)
         if identified:
             self._last_id = identified[-1].id or ""
         return written
+
+    def search_steps(self, query: str, limit: int) -> StoreSteps[list[BaseMessage]]:
+        """The routine behind `search`."""
+        ids = yield from self._texts.search(query, limit)
+        found = (yield from self.get_steps(ids)) if ids else []
+        return found or rank((yield from self.messages_steps()), query, limit)
+
+    def info_steps(self) -> StoreSteps[SessionInfo]:
+        """The routine behind `info`."""
+        totals = yield from self._log.totals()
+        compressions = sum(1 for checkpoint in (yield from self.checkpoints_steps()) if checkpoint.level)
+        return SessionInfo(session_id=self.session_id, compressions=compressions, **totals)
+
+    def forget_messages_steps(self, message_ids: Iterable[str]) -> StoreSteps[int]:
+        """The routine behind `forget_messages`."""
+        checkpoints = yield from self.checkpoints_steps()
+        return (yield from forget_steps(self._keys, self._log, set(message_ids), checkpoints))
+
+    def revisions_steps(self, revisions: Iterable[Revision]) -> StoreSteps[dict[Revision, Entry]]:
+        """The archived bytes of revisions, each named by its message and the hash of its bytes."""
+        return (yield from self._log.find_revisions(revisions))
 
     def messages_steps(self) -> StoreSteps[list[BaseMessage]]:
         """The routine behind `messages`."""
@@ -155,7 +245,7 @@ class SessionHistory:
         """Write a summary checkpoint; the same one again changes nothing."""
         from langgraph.store.base import PutOp
 
-        value = {"schema_version": SCHEMA_VERSION, "record": json.dumps(checkpoint.dump())}
+        value = checkpoint_value(self._redactor.checkpoint(checkpoint))
         yield [PutOp(self._keys.checkpoints, checkpoint.checkpoint_id, value, index=False)]
 
     def checkpoints_steps(self) -> StoreSteps[list[CheckpointSummary]]:
@@ -193,6 +283,18 @@ class SessionHistory:
         yield [PutOp(self._keys.sessions, self._keys.session_key, None)]
         self._log = SessionLog(self._keys, self.session_id)
         self._last_id = ""
+
+
+def check_messages(messages: Sequence[Any]) -> None:
+    """Refuse what is no message.
+
+    Raises:
+        InvalidMessagesError: Something in the list is none; the error says where.
+    """
+    for place, message in enumerate(messages):
+        if not isinstance(message, BaseMessage):
+            msg = f"item {place} is a {type(message).__name__}, not a LangChain message"
+            raise InvalidMessagesError(msg)
 
 
 def session_ids(namespace: Sequence[str] = ()) -> StoreSteps[list[str]]:

@@ -1,10 +1,15 @@
 """Where things lie in the store: namespaces and keys made of any session id or message id.
 
+root = "ctxcompress", "-LABEL" for each label of the tenant's namespace, so that none of them is read as one of these:
+
 root, "sessions"                     one item a session: its name
 root, "session", ID, "writers"       one item a writer: how far its log goes
 root, "session", ID, "log", WRITER   the log: segments with zero-padded numbers
 root, "session", ID, "ids"           one item a message id: where its revisions lie
 root, "session", ID, "checkpoints"   one item a summary checkpoint
+root, "session", ID, "snapshots"     one item a snapshot: what it refers to
+root, "session", ID, "parts"         what snapshots share, under its own hash
+root, "session", ID, "texts"         one item a message id: its text, where the store has a semantic index
 """
 
 from __future__ import annotations
@@ -36,7 +41,7 @@ def encode_label(text: str) -> str:
 
 def root_of(namespace: Sequence[str]) -> Namespace:
     """Where everything of one tenant lies."""
-    return (ROOT, *(encode_label(label) for label in namespace))
+    return (ROOT, *(f"-{encode_label(label)}" for label in namespace))
 
 
 class SessionKeys:
@@ -51,6 +56,9 @@ class SessionKeys:
         self.writers: Namespace = (*base, "writers")
         self.ids: Namespace = (*base, "ids")
         self.checkpoints: Namespace = (*base, "checkpoints")
+        self.snapshots: Namespace = (*base, "snapshots")
+        self.parts: Namespace = (*base, "parts")
+        self.texts: Namespace = (*base, "texts")
         self._log: Namespace = (*base, "log")
 
     def log(self, writer: str) -> Namespace:

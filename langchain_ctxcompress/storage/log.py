@@ -11,7 +11,7 @@ import heapq
 import json
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from langchain_core.messages import BaseMessage
 
-from langchain_ctxcompress.errors import RecordError
+from langchain_ctxcompress.errors import RecordError, StorageError
 from langchain_ctxcompress.messages import content_hash
 from langchain_ctxcompress.storage.codec import decode_message, encode_message, record_hash
 from langchain_ctxcompress.storage.keys import SessionKeys, encode_label, segment_key
@@ -37,7 +37,11 @@ MOST_WRITERS = 1_000_000
 """Writers of one session; each process that ever appended to it is one."""
 
 
-@dataclass(frozen=True, slots=True)
+Revision = tuple[str, str]
+"""A message id, and the hash of one revision's bytes."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Entry:
     """One revision of one message in the log.
 
@@ -61,6 +65,9 @@ class Entry:
         data = encode_message(message)
         return cls(message.id or "", record_hash(data), content_hash(message), order, data)
 
+    def __repr__(self) -> str:
+        return f"Entry(ctxcompress_record='entry', message_id={self.message_id!r}, record={self.record!r})"
+
     def message(self) -> BaseMessage:
         """The message, byte for byte.
 
@@ -80,9 +87,10 @@ class SessionLog:
 
     def __init__(self, keys: SessionKeys, session_id: str) -> None:
         self._keys = keys
-        self._session_id = session_id
+        self.session_id = session_id
         self._writer = uuid4().hex
         self._lock = threading.Lock()
+        self._named = False
         self._segments = 0
         self._messages = 0
         self._started: str | None = None
@@ -106,9 +114,17 @@ class SessionLog:
         for message_id, item in zip(ids, found, strict=True):
             index[message_id] = list(item.value["refs"]) if item else []
         fresh = [e for e in fresh if not any(ref[0] == e.record for ref in index[e.message_id])]
+        once = {(e.message_id, e.record): e for e in reversed(fresh)}  # twice in one list: once, at its first place
+        fresh = sorted(once.values(), key=lambda entry: entry.order)
         if fresh:
             puts, head = self._segment_puts(fresh, index)
-            yield [*puts, head]
+            try:
+                yield [*puts, head]
+            except StorageError:
+                with self._lock:
+                    self._messages -= len(fresh)  # they count when they are written after all
+                raise
+            self._named = True
             places = {i: {"schema_version": SCHEMA_VERSION, "refs": index[i]} for i in (e.message_id for e in fresh)}
             yield [PutOp(self._keys.ids, encode_label(i), place, index=False) for i, place in places.items()]
         self._known.update((entry.message_id, entry.record) for entry in entries)
@@ -117,8 +133,9 @@ class SessionLog:
     def read(self) -> StoreSteps[list[Entry]]:
         """Every revision of every message, oldest first, one for each id and bytes."""
         logs: list[list[Entry]] = []
-        for writer, segments in (yield from self._heads()):
-            logs.append((yield from self._read_writer(writer, segments)))
+        for head in (yield from self.writers()):
+            entries = yield from self._read_writer(head.key, int(head.value["segments"]))
+            logs.append(entries)
         seen: set[tuple[str, str]] = set()
         result = []
         for entry in heapq.merge(*logs, key=lambda entry: entry.order):
@@ -136,7 +153,6 @@ class SessionLog:
 
         ids = list(dict.fromkeys(message_ids))
         items = (yield [GetOp(self._keys.ids, encode_label(message_id)) for message_id in ids]) if ids else []
-        places: dict[tuple[str, int], None] = {}
         wanted: list[tuple[str, str, str, int]] = []
         for message_id, item in zip(ids, items, strict=True):
             refs = item.value["refs"] if item else []
@@ -144,21 +160,48 @@ class SessionLog:
             ref = next((ref for ref in reversed(refs) if said is None or ref[1] == said), refs[-1] if refs else None)
             if ref is not None:
                 wanted.append((message_id, ref[0], ref[2], ref[3]))
-                places[ref[2], ref[3]] = None
-        if not wanted:
-            return []
-        loaded = yield [GetOp(self._keys.log(writer), segment_key(number)) for writer, number in places]
-        segments = {place: self._load(place, item) for place, item in zip(places, loaded, strict=True)}
-        return [
-            entry
-            for message_id, record, writer, number in wanted
-            for entry in segments[writer, number]
-            if entry.message_id == message_id and entry.record == record
-        ]
+        found = yield from self._fetch(wanted)
+        return [found[message_id, record] for message_id, record, _, _ in wanted if (message_id, record) in found]
+
+    def find_revisions(self, revisions: Iterable[Revision]) -> StoreSteps[dict[Revision, Entry]]:
+        """The entries of revisions, each named by its message and the hash of its bytes.
+
+        One that the index does not name is looked for in the whole log. Those that are not there are left out.
+        """
+        from langgraph.store.base import GetOp
+
+        asked = set(revisions)
+        ids = sorted({message_id for message_id, _ in asked})
+        items = (yield [GetOp(self._keys.ids, encode_label(message_id)) for message_id in ids]) if ids else []
+        found = yield from self._fetch(
+            (message_id, ref[0], ref[2], ref[3])
+            for message_id, item in zip(ids, items, strict=True)
+            for ref in (item.value["refs"] if item else [])
+            if (message_id, ref[0]) in asked
+        )
+        if asked - found.keys():
+            everything = yield from self.read()
+            found.update({key: e for e in everything if (key := (e.message_id, e.record)) in asked})
+        return found
+
+    def _fetch(self, wanted: Iterable[tuple[str, str, str, int]]) -> StoreSteps[dict[Revision, Entry]]:
+        """Entries by message and record; `wanted` says in addition in which segment of which writer each lies."""
+        from langgraph.store.base import GetOp
+
+        asked = list(wanted)
+        places = list(dict.fromkeys((writer, number) for _, _, writer, number in asked))
+        loaded = (yield [GetOp(self._keys.log(w), segment_key(n)) for w, n in places]) if places else []
+        revisions = {(message_id, record) for message_id, record, _, _ in asked}
+        return {
+            (entry.message_id, entry.record): entry
+            for place, item in zip(places, loaded, strict=True)
+            for entry in self.load(place, item)
+            if (entry.message_id, entry.record) in revisions
+        }
 
     def totals(self) -> StoreSteps[dict[str, Any]]:
         """Messages written, first and last time, over all writers."""
-        items = yield from self._writer_items()
+        items = yield from self.writers()
         values = [item.value for item in items]
         return {
             "messages": sum(value["messages"] for value in values),
@@ -192,45 +235,65 @@ class SessionLog:
             }
         puts: list[Any] = []
         for number, chunk in enumerate(chunks, first):
-            rows = [[e.message_id, e.record, e.content, e.order, e.data] for e in chunk]
-            value = {"schema_version": SCHEMA_VERSION, "entries": json.dumps(rows)}
+            value = segment_value(chunk)
             puts.append(PutOp(self._keys.log(self._writer), segment_key(number), value, index=False))
             for entry in chunk:
                 index[entry.message_id].append([entry.record, entry.content, self._writer, number])
-        if first == 0:
-            name = {"schema_version": SCHEMA_VERSION, "session_id": json.dumps(self._session_id)}
+        if not self._named:
+            name = {"schema_version": SCHEMA_VERSION, "session_id": json.dumps(self.session_id)}
             puts.append(PutOp(self._keys.sessions, self._keys.session_key, name, index=False))
         return puts, PutOp(self._keys.writers, self._writer, head, index=False)
 
-    def _writer_items(self) -> StoreSteps[list[Any]]:
-        """All writers at once: a store pages by time of change, and a writer that moves between pages would be lost."""
+    def writers(self) -> StoreSteps[list[Any]]:
+        """The heads of all writers, as items.
+
+        All at once: a store pages by time of change, and a writer that moves between two pages would be lost.
+        """
         from langgraph.store.base import SearchOp
 
         items: list[Any] = (yield [SearchOp(self._keys.writers, limit=MOST_WRITERS)])[0]
         return items
 
-    def _heads(self) -> StoreSteps[list[tuple[str, int]]]:
-        items = yield from self._writer_items()
-        return [(item.key, int(item.value["segments"])) for item in items]
+    def segments(
+        self, writer: str, start: int, segments: int, most: int = READ_AHEAD
+    ) -> StoreSteps[tuple[list[tuple[int, Any]], bool]]:
+        """The next segments of a writer as items with their numbers, and whether there are more.
 
-    def _read_writer(self, writer: str, segments: int) -> StoreSteps[list[Entry]]:
-        """A writer's entries. Its head may lag behind its segments, so reading goes on until one is missing."""
+        Args:
+            writer: The writer.
+            start: The first number that is asked for.
+            segments: How many its head says there are. It may lag behind: the end is where one is missing.
+            most: How many are asked for.
+        """
         from langgraph.store.base import GetOp
 
-        entries: list[Entry] = []
-        start = 0
-        while True:
-            numbers = range(start, start + READ_AHEAD)
-            items = yield [GetOp(self._keys.log(writer), segment_key(number)) for number in numbers]
-            for number, item in zip(numbers, items, strict=True):
-                if item is not None:
-                    entries += self._load((writer, number), item)
-            start += READ_AHEAD
-            if start >= segments and items[-1] is None:
-                return entries
+        numbers = range(start, start + most)
+        items = yield [GetOp(self._keys.log(writer), segment_key(number)) for number in numbers]
+        found = [(number, item) for number, item in zip(numbers, items, strict=True) if item is not None]
+        return found, numbers.stop < segments or items[-1] is not None
 
-    def _load(self, place: tuple[str, int], item: Any) -> list[Entry]:
-        name = f"segment {place[1]} of writer {place[0]} of session {self._session_id!r}"
+    def _read_writer(self, writer: str, segments: int) -> StoreSteps[list[Entry]]:
+        entries: list[Entry] = []
+        start, more = 0, True
+        while more:
+            found, more = yield from self.segments(writer, start, segments)
+            for number, item in found:
+                entries += self.load((writer, number), item)
+            start += READ_AHEAD
+        return entries
+
+    def forget(self, message_ids: Collection[str]) -> None:
+        """Take notice that messages were removed: they are new again when they are appended again."""
+        for message_id in message_ids:
+            self._known.pop(message_id, None)
+
+    def load(self, place: tuple[str, int], item: Any) -> list[Entry]:
+        """The entries of the segment of a writer and number.
+
+        Raises:
+            RecordError: It is missing, damaged or of an unknown version.
+        """
+        name = f"segment {place[1]} of writer {place[0]} of session {self.session_id!r}"
         value = item.value if item else {}
         if value.get("schema_version") != SCHEMA_VERSION:
             msg = f"{name} has schema_version {value.get('schema_version')!r}; this version reads {SCHEMA_VERSION}"
@@ -240,6 +303,12 @@ class SessionLog:
         except (KeyError, TypeError, ValueError) as error:
             msg = f"{name} is damaged: {type(error).__name__}: {error}"
             raise RecordError(msg) from error
+
+
+def segment_value(entries: Iterable[Entry]) -> dict[str, Any]:
+    """A segment as the store holds it."""
+    rows = [[e.message_id, e.record, e.content, e.order, e.data] for e in entries]
+    return {"schema_version": SCHEMA_VERSION, "ctxcompress_record": "segment", "entries": json.dumps(rows)}
 
 
 def _chunks(entries: list[Entry]) -> Iterator[list[Entry]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Self
@@ -12,6 +13,9 @@ from langchain_ctxcompress.errors import RecordError
 
 SCHEMA_VERSION = 1
 
+REPAIR = "repair"
+"""The strategy of a checkpoint that lists orphan results which were dropped before any strategy ran."""
+
 
 class Record(BaseModel):
     """What all records have in common."""
@@ -19,6 +23,8 @@ class Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     schema_version: int = SCHEMA_VERSION
+    ctxcompress_record: str = ""
+    """What the record is. It stands in every serialised form of it, so that one is recognised in a prompt."""
 
     @classmethod
     def load(cls, value: Mapping[str, Any], *, name: str) -> Self:
@@ -31,6 +37,9 @@ class Record(BaseModel):
         Raises:
             RecordError: The record is damaged, or newer than this version of the package.
         """
+        if not isinstance(value, Mapping):
+            msg = f"{name} is damaged: it holds a {type(value).__name__}"
+            raise RecordError(msg)
         version = value.get("schema_version")
         if version != SCHEMA_VERSION:
             msg = (
@@ -59,6 +68,7 @@ class Quote(Record):
         answered: Whether an AI message came after it, so that it is not carried out twice.
     """
 
+    ctxcompress_record: str = "quote"
     message_id: str
     text: str
     answered: bool = True
@@ -78,6 +88,7 @@ class CheckpointSummary(Record):
         text: The summary.
         quotes: Human messages of the covered part, quoted verbatim, oldest first.
         covered: The ids of the replaced messages and the hash of what each said, in order.
+        ledger: What must not be lost of all that the chain covers, as plain values.
         altered: Messages that were cut where they stand: by id, the hash of what the original says, and the shortened
             message, encoded.
         previous: The checkpoint before it in the same active context, `""` for the first. What the active context
@@ -94,9 +105,12 @@ class CheckpointSummary(Record):
         tokens_after: Size of the active context after, in tokens.
         replaced_tokens: Size of the replaced messages, in tokens.
         rendered: The text of the summary message that was put in their place.
+        stale: Whether a message it covered was forgotten, so that its text was taken back and is to be written anew.
+        renewed: How often its text was taken back; a summary message that shows an earlier one is exchanged.
         created_at: When.
     """
 
+    ctxcompress_record: str = "checkpoint"
     checkpoint_id: str
     session_id: str
     number: int = Field(ge=1)
@@ -104,6 +118,7 @@ class CheckpointSummary(Record):
     text: str = ""
     quotes: tuple[Quote, ...] = ()
     covered: dict[str, str] = Field(default_factory=dict)
+    ledger: dict[str, Any] = Field(default_factory=dict)
     altered: dict[str, tuple[str, str]] = Field(default_factory=dict)
     previous: str = ""
     shown: tuple[str, ...] = ()
@@ -118,12 +133,23 @@ class CheckpointSummary(Record):
     tokens_after: int = 0
     replaced_tokens: int = 0
     rendered: str = ""
+    stale: bool = False
+    renewed: int = 0
     created_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
 
     @property
     def ratio(self) -> float:
         """Tokens after, as a share of tokens before; 1.0 where nothing was there."""
         return self.tokens_after / self.tokens_before if self.tokens_before else 1.0
+
+
+def checkpoint_value(checkpoint: CheckpointSummary) -> dict[str, Any]:
+    """A checkpoint as the value of an item. The record is text, so that no backend alters what it says."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "ctxcompress_record": "checkpoint",
+        "record": json.dumps(checkpoint.dump()),
+    }
 
 
 class SessionInfo(Record):
@@ -138,6 +164,7 @@ class SessionInfo(Record):
         compressions: Summary checkpoints made.
     """
 
+    ctxcompress_record: str = "session"
     session_id: str
     started_at: datetime | None = None
     updated_at: datetime | None = None

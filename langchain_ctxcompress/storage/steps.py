@@ -6,7 +6,6 @@ batches to a store, so that no logic is written twice.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -88,6 +87,8 @@ async def aexecute(store: BaseStore, ops: Sequence[Op]) -> list[Any]:
     Raises:
         StorageError: As in `execute`.
     """
+    import asyncio
+
     results: list[Any] = []
     try:
         for start in range(0, len(ops), MAX_BATCH):

@@ -13,9 +13,20 @@ from functools import cached_property
 
 from langchain_core.messages import BaseMessage, HumanMessage
 
-from langchain_ctxcompress.messages import MARK_KEY, content_hash, is_summary, summary_mark
+from langchain_ctxcompress.messages import (
+    MARK_KEY,
+    Boundaries,
+    content_hash,
+    is_derived,
+    is_pinned,
+    is_summary,
+    kind_of,
+    newest_human,
+    original_hash,
+    summary_mark,
+)
 from langchain_ctxcompress.storage.codec import decode_message
-from langchain_ctxcompress.storage.records import SCHEMA_VERSION, CheckpointSummary
+from langchain_ctxcompress.storage.records import REPAIR, SCHEMA_VERSION, CheckpointSummary
 
 
 def summary_message(head: CheckpointSummary) -> HumanMessage:
@@ -41,12 +52,22 @@ class View:
         head: The newest checkpoint of the chain that the list stands on; `None` where nothing was compressed.
         returned: Originals that were left out again, in order.
         restored: Whether the summary message, or a shortened one, had to be put back.
+        remnants: Pinned messages that say what was left of a shortened original: they stay, and are no revision of it.
     """
 
     messages: list[BaseMessage]
     head: CheckpointSummary | None = None
     returned: tuple[BaseMessage, ...] = ()
     restored: bool = False
+    remnants: tuple[BaseMessage, ...] = ()
+
+    @property
+    def originals(self) -> list[BaseMessage]:
+        """What of the messages is to be archived."""
+        if not self.remnants:
+            return self.messages
+        left = set(map(id, self.remnants))
+        return [message for message in self.messages if id(message) not in left]
 
     @property
     def changed(self) -> bool:
@@ -61,10 +82,12 @@ class Reach:
     Attributes:
         covered: The hash of what each replaced or dropped message said.
         altered: For each message that was cut where it stands, the hash of what it said, and the shorter one, encoded.
+        left: What was left of a covered message when it was replaced, encoded, where it had been cut before.
     """
 
     covered: dict[str, str] = field(default_factory=dict)
     altered: dict[str, tuple[str, str]] = field(default_factory=dict)
+    left: dict[str, str] = field(default_factory=dict)
 
     @property
     def touched(self) -> set[str | None]:
@@ -72,24 +95,41 @@ class Reach:
         return {*self.covered, *self.altered}
 
     def add(self, record: CheckpointSummary) -> None:
-        """Add what the next checkpoint did. What it replaced may have been cut before: it covers the original then."""
+        """Add what the next checkpoint did. What it touched may be what was left of a cut original."""
         for message_id, said in record.covered.items():
-            original, data = self.altered.pop(message_id, ("", ""))
-            cut = data and content_hash(decode_message(data, record=f"message {message_id!r}")) == said
-            self.covered[message_id] = original if cut else said
-        self.altered.update(record.altered)
+            self.covered[message_id] = self._original(message_id, said)
+            if message_id in self.altered:
+                self.left[message_id] = self.altered.pop(message_id)[1]
+        for message_id, (said, data) in record.altered.items():
+            self.altered[message_id] = (self._original(message_id, said), data)
+
+    def _original(self, message_id: str, said: str) -> str:
+        """The hash of what the original says, where `said` is the hash of what was left of it."""
+        original, data = self.altered.get(message_id, ("", ""))
+        if said == original:
+            return said
+        cut = data and content_hash(decode_message(data, record=f"message {message_id!r}")) == said
+        return original if cut else said
 
     def covers(self, message: BaseMessage) -> bool:
-        """Whether a message was replaced, and says what it said then; other words are a new revision."""
+        """Whether a message was replaced, and it or its original says what was said then; else it is a new revision."""
         said = self.covered.get(message.id or "")
-        return said is not None and said == content_hash(message)
+        return said is not None and (said == original_hash(message) or self.is_remnant(message))
 
     def shortened(self, message: BaseMessage) -> BaseMessage | None:
-        """The shorter message that was put in place of this one; `None` where there is none."""
+        """The shorter message that was put in place of this one; `None` where there is none, or this is it."""
         said, data = self.altered.get(message.id or "", ("", ""))
-        return (
-            decode_message(data, record=f"message {message.id!r}") if data and said == content_hash(message) else None
-        )
+        if not data or is_derived(message):
+            return None
+        again = said == content_hash(message) or (not is_pinned(message) and self.is_remnant(message))
+        return decode_message(data, record=f"message {message.id!r}") if again else None
+
+    def is_remnant(self, message: BaseMessage) -> bool:
+        """Whether a message says what was left of an original although its mark is gone, as under a pin."""
+        data = self.altered.get(message.id or "", ("", ""))[1] or self.left.get(message.id or "", "")
+        if not data or is_derived(message):
+            return False
+        return content_hash(decode_message(data, record=f"message {message.id!r}")) == content_hash(message)
 
 
 class CheckpointChain:
@@ -136,14 +176,23 @@ class CheckpointChain:
         return self._reach[1]
 
     def covered_by(self, checkpoint_id: str) -> dict[str, str] | None:
-        """What one checkpoint itself covers, with all that was merged into it; `None` for an unknown one."""
-        record = self.by_id.get(checkpoint_id)
-        if record is None:
+        """What one checkpoint itself covers or cuts, with all that was merged into it; `None` for an unknown one."""
+        if checkpoint_id not in self.by_id:
             return None
+        records: dict[str, CheckpointSummary] = {}
+        waiting = [checkpoint_id]
+        while waiting:  # what was merged may have been merged before: in a long session hundreds of levels deep
+            record = self.by_id.get(waiting.pop())
+            if record is not None and record.checkpoint_id not in records:
+                records[record.checkpoint_id] = record
+                waiting.extend(record.merged)
+                if not (record.covered or record.altered or record.merged):
+                    waiting.append(record.previous)  # it only shortened the summary message, which stands for the same
         covered: dict[str, str] = {}
-        for merged in record.merged:
-            covered.update(self.covered_by(merged) or {})
-        return {**covered, **record.covered}
+        for record in reversed(records.values()):
+            covered.update(record.covered)
+            covered.update((message_id, said) for message_id, (said, _) in record.altered.items())
+        return covered
 
     def apply(self, messages: Sequence[BaseMessage]) -> View:
         """The active context of a list whose messages all have ids.
@@ -158,23 +207,33 @@ class CheckpointChain:
         if head is None:
             return View(list(messages))
         reach = self.reach(head)
+        held = _held(messages, reach, summary=bool(head.rendered))
         kept: list[BaseMessage] = []
         returned: list[BaseMessage] = []
         gap: int | None = None
         restored = False
         for index, message in enumerate(messages):
-            if index != place and reach.covers(message):
+            if index in held:
+                kept.append(message)
+            elif index != place and reach.covers(message):
                 returned.append(message)
                 gap = len(kept) if gap is None else gap
             elif (shorter := reach.shortened(message)) is not None:
                 kept.append(shorter)
                 restored = True
+            elif index == place and head.renewed and message.content != head.rendered:
+                kept.append(summary_message(head))  # it shows what was taken back since
+                restored = True
             else:
                 kept.append(message)
         if place is None and head.rendered and gap is not None:
-            kept.insert(gap, summary_message(head))
+            stands = summary_message(head)
+            if any(message.id == stands.id for message in kept):  # a new revision of the first one bears that id
+                stands = stands.model_copy(update={"id": returned[0].id})
+            kept.insert(gap, stands)
             restored = True
-        return View(kept, head, tuple(returned), restored)
+        remnants = tuple(message for message in kept if is_pinned(message) and reach.is_remnant(message))
+        return View(kept, head, tuple(returned), restored, remnants)
 
     def _named_head(self, message: BaseMessage) -> CheckpointSummary | None:
         ids = (summary_mark(message) or {}).get("checkpoint_ids") or [""]
@@ -188,9 +247,29 @@ class CheckpointChain:
         """
         present = {message.id for message in messages}
         for record in reversed(self.records):
+            if record.strategy == REPAIR:
+                continue  # it lists orphans that were dropped, and stands in no chain
             reach = self.reach(record)
             if record.rendered and present.isdisjoint(reach.covered):
                 continue  # somebody removed the summary message: it stays removed
             if record.next_id in present or (reach.touched and reach.touched <= present):
                 return record
         return None
+
+
+def _held(messages: Sequence[BaseMessage], reach: Reach, *, summary: bool) -> set[int]:
+    """The places of messages that came back and stay, with all of their spans (laws 1 and 6).
+
+    Those that were pinned since; the newest human message, where what came after it is gone; and, where no summary
+    stands in front, the human message before the first that stays, if that one is the model's.
+    """
+    places = {p for p, m in enumerate(messages) if is_pinned(m) and (reach.covers(m) or reach.shortened(m))}
+    places.update(place for place in newest_human(messages) if reach.covers(messages[place]))
+    held = Boundaries(messages).close(places) if places else places
+    if summary:
+        return held
+    spoken = [place for place, message in enumerate(messages) if kind_of(message) != "system"]
+    first = next((p for p in spoken if p in held or not reach.covers(messages[p])), None)
+    if first is not None and kind_of(messages[first]) == "ai" and kind_of(messages[spoken[0]]) == "human":
+        held.add(max(place for place in range(first) if kind_of(messages[place]) == "human"))
+    return held

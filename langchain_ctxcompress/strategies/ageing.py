@@ -79,7 +79,8 @@ def _merge(checkpoints: Sequence[CheckpointSummary], tools: Tools) -> Checkpoint
     """One level-1 checkpoint that stands for several. It covers nothing itself: what it covers, they do."""
     source = sum(checkpoint.replaced_tokens for checkpoint in checkpoints)
     most = summary_budget(1, source).most
-    text = shorten_summary("\n".join(checkpoint.text for checkpoint in checkpoints), most, count=tools.count_text)
+    texts = (checkpoint.text.strip() for checkpoint in checkpoints)
+    text = shorten_summary("\n".join(filter(None, texts)), most, count=tools.count_text)
     ids = tuple(checkpoint.checkpoint_id for checkpoint in checkpoints)
     last = checkpoints[-1]
     return CheckpointSummary(

@@ -35,6 +35,7 @@ class Reason(StrEnum):
     TOO_FEW_CANDIDATES = "too_few_candidates"
     PROTECTED_TAIL_OVER_TRIGGER = "protected_tail_over_trigger"
     NOT_SMALLER = "not_smaller"
+    NOT_ENOUGH = "not_enough"
     SUMMARISER_FAILED = "summariser_failed"
     COOLING_DOWN = "cooling_down"
     EMERGENCY = "emergency"
@@ -94,6 +95,7 @@ class CompressionRequest:
         summariser: Whether a chat model may be asked; otherwise the extractive summariser writes.
         summariser_window: The summariser's input window in tokens; `None` where it is not known.
         instructions: The caller's own, for the summariser.
+        began_with_human: Whether the list did before any rung, system messages apart; `None` where this is the first.
     """
 
     messages: tuple[BaseMessage, ...]
@@ -109,6 +111,14 @@ class CompressionRequest:
     summariser: bool = False
     summariser_window: int | None = None
     instructions: str = ""
+    began_with_human: bool | None = None
+
+    @cached_property
+    def begins_with_human(self) -> bool:
+        """Whether the list begins with a human message, and has to go on so: Anthropic and Gemini refuse another."""
+        if self.began_with_human is not None:
+            return self.began_with_human
+        return next((k for m in self.messages if (k := kind_of(m)) != "system"), "") == "human"
 
     @cached_property
     def window(self) -> ContextWindow:
@@ -153,6 +163,7 @@ class CompressionRequest:
             head=head,
             shown=tuple(known[i] for i in head.shown if i in known) if head else (),
             next_number=self.next_number + len(records),
+            began_with_human=self.begins_with_human,
         )
 
     def unchanged(self, reason: Reason, name: str, detail: str = "") -> CompressionDraft:

@@ -26,6 +26,7 @@ from langchain_ctxcompress.strategies.base import (
     Steps,
     Tools,
 )
+from langchain_ctxcompress.strategies.remembering import ledger_of, restated
 from langchain_ctxcompress.strategies.rendering import render_summary
 from langchain_ctxcompress.strategies.replacing import altered, dropped
 from langchain_ctxcompress.strategies.top_down import droppable, opening, places_to_drop
@@ -69,15 +70,17 @@ class Emergency(CompressionStrategy):
 
 
 def _shorten_summary_message(request: CompressionRequest, needed: int) -> CompressionDraft:
-    """One short text in place of all that the summary message shows; the checkpoints themselves stay as they are."""
+    """A short text and ledger in place of all that the summary message shows; the checkpoints stay as they are."""
     place = next((place for place, message in enumerate(request.messages) if is_summary(message)), None)
     if place is None or request.head is None:
         return _as_it_is(request)
     tools, head = request.tools, request.head
     room = max(SMALLEST_SUMMARY, request.sizes[place] - needed - SMALLEST_SUMMARY)
-    text = shorten_summary("\n".join(c.text for c in request.shown), room, count=tools.count_text)
+    ledger = restated(request, ledger_of(head), place, room - SMALLEST_SUMMARY)
+    left = max(SMALLEST_SUMMARY, room - tools.count_text(ledger))
+    text = shorten_summary("\n".join(c.text for c in request.shown), left, count=tools.count_text)
     newest = request.shown[-1] if request.shown else head
-    rendered = render_summary([(newest.checkpoint_id, text)], (), count=head.count)
+    rendered = render_summary([(newest.checkpoint_id, text)], (), count=head.count, ledger=ledger)
     message = summary_message(head.model_copy(update={"rendered": rendered}))
     if tools.count([message])[0] >= request.sizes[place]:
         return _as_it_is(request)  # it was shortened before

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from langchain_ctxcompress.messages import is_summary
 from langchain_ctxcompress.strategies.base import (
     CompressionDraft,
     CompressionRequest,
     CompressionStrategy,
     Reason,
+    RungReport,
     Steps,
 )
+from langchain_ctxcompress.strategies.clear_tools import ClearTools
 from langchain_ctxcompress.strategies.emergency import Emergency
 from langchain_ctxcompress.strategies.middle_out import MiddleOut
 from langchain_ctxcompress.strategies.replacing import dropped
@@ -17,26 +21,59 @@ from langchain_ctxcompress.strategies.top_down import Span, TopDownTruncation, d
 
 
 class Ladder(CompressionStrategy):
-    """Summarises the middle; over the hard limit it then truncates, and then takes emergency measures.
+    """Clears old tool results, or summarises the middle; over the hard limit it truncates, then takes last resorts.
 
-    Prefix and last turns are given up only over the hard limit: the target is a reason to compress the middle, not to
-    drop what the user sees as the conversation.
+    Clearing is taken where it reaches the target by itself. Where it does not, it is set aside and the summary is
+    written from the originals, not from the markers; what clearing frees is then taken only where a summary frees
+    nothing. Prefix and last turns are given up only over the hard limit: the target is a reason to compress the middle,
+    not to drop what the user sees as the conversation. `PrunerConfig.rungs` says which rungs there are.
     """
 
     name = "ladder"
 
     def run(self, request: CompressionRequest) -> Steps:
         """Run the rungs that are needed."""
-        draft = yield from MiddleOut().run(request)
-        hard = request.config.hard_limit_tokens
+        rungs, hard = request.config.rungs, request.config.hard_limit_tokens
+        cleared = (yield from ClearTools().run(request)) if _clears(request) else None
+        if (
+            cleared is not None
+            and cleared.checkpoints
+            and request.after(cleared).tokens <= request.config.target_tokens
+        ):
+            return cleared
+        draft = cleared
+        if MiddleOut.name in rungs:
+            draft = _better((yield from MiddleOut().run(request)), cleared)
+        draft = draft or request.unchanged(Reason.DISABLED, self.name)
         step = request.after(draft)
-        if step.tokens < hard:
-            return draft
-        draft = draft.then(_truncated(step))
-        step = request.after(draft)
-        if step.tokens < hard:
-            return draft
-        return draft.then((yield from Emergency().run(step)))
+        if step.tokens >= hard and TopDownTruncation.name in rungs:
+            draft = draft.then(_truncated(step))
+            step = request.after(draft)
+        if step.tokens >= hard and Emergency.name in rungs:
+            draft = draft.then((yield from Emergency().run(step)))
+        return draft
+
+
+def _clears(request: CompressionRequest) -> bool:
+    """Whether clearing is tried. Somebody who asks for a compression, or for what it should say, wants a summary."""
+    asked = request.tokens < request.config.soft_limit_tokens or bool(request.instructions)
+    return ClearTools.name in request.config.rungs and not asked
+
+
+def _better(summarised: CompressionDraft, cleared: CompressionDraft | None) -> CompressionDraft:
+    """The summary's draft; where it changes nothing, that of clearing, with what became of the summary."""
+    if cleared is None:
+        return summarised
+    if summarised.checkpoints or not cleared.checkpoints:
+        aside = RungReport(ClearTools.name, 0, Reason.NOT_ENOUGH) if cleared.checkpoints else cleared.rungs[0]
+        return replace(summarised, rungs=(aside, *summarised.rungs))
+    return replace(
+        cleared,
+        reason=summarised.reason if summarised.degraded else cleared.reason,
+        degraded=summarised.degraded,
+        rungs=(*summarised.rungs, *cleared.rungs),
+        model_calls=summarised.model_calls,
+    )
 
 
 def _truncated(request: CompressionRequest) -> CompressionDraft:

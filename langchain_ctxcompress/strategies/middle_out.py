@@ -12,7 +12,8 @@ from langchain_ctxcompress.strategies.base import (
     Steps,
 )
 from langchain_ctxcompress.strategies.quotes import newest_within, quote_humans
-from langchain_ctxcompress.strategies.replacing import remembered, summarised
+from langchain_ctxcompress.strategies.remembering import ledger_room, remember
+from langchain_ctxcompress.strategies.replacing import shown_in, summarised
 from langchain_ctxcompress.strategies.summarising import write_summary
 from langchain_ctxcompress.summarize import summary_budget
 
@@ -24,6 +25,10 @@ FRAME_TOKENS = 60
 
 LEAST_ROOM = 100
 """Tokens of a summary even where what stays leaves no room: a level-1 summary (P2)."""
+
+LEAST_SUMMARY = 20
+"""Tokens under which a summary says nothing. Half of what replacing frees is the most a summary may take, so that it
+stays smaller even where a model writes more than it was asked for."""
 
 
 class MiddleOut(CompressionStrategy):
@@ -38,17 +43,27 @@ class MiddleOut(CompressionStrategy):
             return request.unchanged(_why_none(request), self.name)
         source = [request.messages[place] for place in places]
         quotes = quote_humans(request.messages, places)
-        shown = [c for c in request.shown if c.level] or remembered(request)
+        shown = [c for c in request.shown if c.level] or shown_in(request)
         earlier = "\n\n".join(checkpoint.text for checkpoint in shown if checkpoint.text)
-        quoted = "\n".join(
-            quote.text for quote in newest_within(quotes, request.config.keep_human_tokens, request.tools)
-        )
+        told = remember(request, places, _ledger_room(request, places))
+        kept_words = newest_within(quotes, request.config.keep_human_tokens, request.tools)
+        quoted = "\n".join((*(quote.text for quote in kept_words), told.text))
         budget = summary_budget(LEVEL, sum(request.sizes[place] for place in places))
-        written = yield from write_summary(
-            request, source, budget.within(_room(request, places, quoted)), earlier, quoted
-        )
+        # A summary that cannot pay for its frame is not asked for: that would be a model call a step (law 5).
+        frame = summarised(request, places, "", tuple(quotes), strategy=self.name, summariser="", remembered=told)
+        spare = request.tokens - request.overhead_tokens - frame.tokens
+        if spare < 2 * LEAST_SUMMARY:
+            return request.unchanged(Reason.NOT_SMALLER, self.name)
+        room = min(_room(request, places, quoted), spare // 2)
+        written = yield from write_summary(request, source, budget.within(room), earlier, quoted)
         draft = summarised(
-            request, places, written.text, tuple(quotes), strategy=self.name, summariser=written.summariser
+            request,
+            places,
+            written.text,
+            tuple(quotes),
+            strategy=self.name,
+            summariser=written.summariser,
+            remembered=told,
         )
         reason, degraded = (written.failure, True) if written.failure else (Reason.COMPRESSED, False)
         freed = request.tokens - request.overhead_tokens - draft.tokens
@@ -68,14 +83,25 @@ def _why_none(request: CompressionRequest) -> Reason:
     return Reason.PROTECTED_TAIL_OVER_TRIGGER if over else Reason.TOO_FEW_CANDIDATES
 
 
-def _room(request: CompressionRequest, places: list[int], quoted: str) -> int:
-    """Tokens that a new summary may take: up to the target, or half of what is left under the soft limit."""
-    config, replaced = request.config, set(places)
-    stays = sum(
+def _ledger_room(request: CompressionRequest, places: list[int]) -> int:
+    """Tokens that the restated ledger may take: what suits the target, and leaves the list under its hard limit."""
+    config = request.config
+    left = config.hard_limit_tokens - _stays(request, places) - config.keep_human_tokens - FRAME_TOKENS - LEAST_ROOM
+    return min(ledger_room(config.target_tokens), left)
+
+
+def _stays(request: CompressionRequest, places: list[int]) -> int:
+    """Size of what is sent besides the summary message, in tokens."""
+    replaced = set(places)
+    return request.overhead_tokens + sum(
         size
         for place, size in enumerate(request.sizes)
         if place not in replaced and not is_summary(request.messages[place])
     )
+
+
+def _room(request: CompressionRequest, places: list[int], quoted: str) -> int:
+    """Tokens that a new summary may take: up to the target, or half of what is left under the soft limit."""
     standing = sum(request.tools.count_text(checkpoint.text) for checkpoint in request.shown)
-    stays += request.overhead_tokens + standing + FRAME_TOKENS + request.tools.count_text(quoted)
-    return max(config.target_tokens - stays, (config.soft_limit_tokens - stays) // 2, LEAST_ROOM)
+    stays = _stays(request, places) + standing + FRAME_TOKENS + request.tools.count_text(quoted)
+    return max(request.config.target_tokens - stays, (request.config.soft_limit_tokens - stays) // 2, LEAST_ROOM)

@@ -6,17 +6,20 @@ from collections.abc import Callable
 from importlib.metadata import entry_points
 
 from langchain_ctxcompress.errors import ConfigError, UnknownStrategyError
+from langchain_ctxcompress.strategies.bands import Bands
 from langchain_ctxcompress.strategies.base import CompressionStrategy
+from langchain_ctxcompress.strategies.clear_tools import ClearTools
 from langchain_ctxcompress.strategies.emergency import Emergency
 from langchain_ctxcompress.strategies.ladder import Ladder
 from langchain_ctxcompress.strategies.middle_out import MiddleOut
+from langchain_ctxcompress.strategies.pack import Pack
 from langchain_ctxcompress.strategies.top_down import TopDownTruncation
 
 ENTRY_POINT_GROUP = "langchain_ctxcompress.strategies"
 """A package that names a strategy class in this group of its entry points adds it to every installation."""
 
 _FACTORIES: dict[str, Callable[[], CompressionStrategy]] = {
-    strategy.name: strategy for strategy in (Ladder, MiddleOut, TopDownTruncation, Emergency)
+    strategy.name: strategy for strategy in (Ladder, MiddleOut, TopDownTruncation, Emergency, Pack, Bands, ClearTools)
 }
 
 

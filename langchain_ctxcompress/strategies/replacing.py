@@ -6,11 +6,12 @@ from collections.abc import Collection, Mapping
 
 from langchain_core.messages import BaseMessage
 
-from langchain_ctxcompress.messages import content_hash, is_summary
+from langchain_ctxcompress.messages import is_summary, naming_original, original_hash
 from langchain_ctxcompress.storage import CheckpointSummary, Quote, encode_message, summary_message
 from langchain_ctxcompress.strategies.ageing import checkpoint_name, sooner_and_sooner
 from langchain_ctxcompress.strategies.base import CompressionDraft, CompressionRequest, Reason, RungReport
 from langchain_ctxcompress.strategies.quotes import newest_within
+from langchain_ctxcompress.strategies.remembering import Remembered
 from langchain_ctxcompress.strategies.rendering import quotes_of, read_summaries, render_summary
 
 SUMMARY_SHARE = 0.25
@@ -25,6 +26,7 @@ def summarised(
     *,
     strategy: str,
     summariser: str,
+    remembered: Remembered,
 ) -> CompressionDraft:
     """The list with `places` replaced by the summary message, which shows the new text after the earlier ones.
 
@@ -35,14 +37,15 @@ def summarised(
         quotes: The human messages in it, whole.
         strategy: Who replaces.
         summariser: Who wrote the text: `model` or `extractive`.
+        remembered: The ledger after it.
     """
     places = frozenset(places)
     record = _record(request, places, strategy).model_copy(
-        update={"level": 3, "text": text, "quotes": quotes, "summariser": summariser}
+        update={"level": 3, "text": text, "quotes": quotes, "summariser": summariser, "ledger": remembered.values}
     )
     record = record.model_copy(update={"checkpoint_id": _name(record)})
-    earlier = [checkpoint for checkpoint in request.shown if checkpoint.level] or remembered(request)
-    return _shown(request, places, record, earlier)
+    earlier = [checkpoint for checkpoint in request.shown if checkpoint.level] or shown_in(request)
+    return _shown(request, places, record, earlier, remembered.text)
 
 
 def dropped(request: CompressionRequest, places: Collection[int], *, strategy: str, reason: Reason) -> CompressionDraft:
@@ -68,27 +71,40 @@ def dropped(request: CompressionRequest, places: Collection[int], *, strategy: s
 
 
 def altered(
-    request: CompressionRequest, changes: Mapping[int, BaseMessage], *, strategy: str, reason: Reason
+    request: CompressionRequest,
+    changes: Mapping[int, BaseMessage],
+    *,
+    strategy: str,
+    reason: Reason,
+    sizes: Mapping[int, int] | None = None,
 ) -> CompressionDraft:
     """The list with some messages exchanged for shorter ones of the same id, which a checkpoint of level 0 names.
+
+    The mark of each shorter message is given the hash of what its original says.
 
     Args:
         request: The list.
         changes: The shorter messages by their place; the summary message may be among them.
         strategy: Who cuts.
         reason: Why.
+        sizes: The sizes of the shorter messages by their place, in tokens, where they were counted before.
     """
     if not changes:
         return CompressionDraft(request.messages, request.sizes, reason=reason)
+    known = sizes or {}
+    changes = {
+        place: message if is_summary(message) else naming_original(message, request.messages[place])
+        for place, message in changes.items()
+    }
     messages = [changes.get(place, message) for place, message in enumerate(request.messages)]
     summary = next((place for place, message in enumerate(messages) if is_summary(message)), None)
     cut = {place: message for place, message in changes.items() if place != summary}
-    stays = {_said(message) for place, message in enumerate(request.messages) if place not in changes}
+    stays = _staying(request, changes)
     record = _record(request, (), strategy).model_copy(
         update={
             "altered": {
-                _id(message): (content_hash(request.messages[place]), encode_message(message))
-                for place, message in cut.items()
+                _id(message): (original_hash(request.messages[place]), encode_message(message))
+                for place, message in sorted(cut.items(), key=lambda entry: entry[0])
                 if _said(request.messages[place]) not in stays
             },
             "next_id": request.head.next_id if request.head else "",
@@ -100,16 +116,16 @@ def altered(
     record = record.model_copy(update={"checkpoint_id": _name(record)})
     if summary is not None and request.head is not None:
         messages[summary] = summary_message(record)
-    sizes = list(request.sizes)
-    places = [*changes] if summary is None else [*cut, summary]
+    after = [known.get(place, size) for place, size in enumerate(request.sizes)]
+    places = [place for place in ([*changes] if summary is None else [*cut, summary]) if place not in known]
     for place, size in zip(places, request.tools.count([messages[place] for place in places]), strict=True):
-        sizes[place] = size
-    freed = sum(request.sizes) - sum(sizes)
+        after[place] = size
+    freed = sum(request.sizes) - sum(after)
     report = RungReport(strategy, freed, reason)
-    return CompressionDraft(tuple(messages), tuple(sizes), (record,), reason, rungs=(report,))
+    return CompressionDraft(tuple(messages), tuple(after), (record,), reason, rungs=(report,))
 
 
-def remembered(request: CompressionRequest) -> list[CheckpointSummary]:
+def shown_in(request: CompressionRequest) -> list[CheckpointSummary]:
     """The checkpoints that the summary message shows although the store does not know them (it was lost)."""
     message = next((m for m in request.messages if is_summary(m)), None)
     if message is None or request.head is not None:
@@ -132,16 +148,18 @@ def _shown(
     places: Collection[int],
     record: CheckpointSummary,
     earlier: list[CheckpointSummary],
+    ledger_text: str,
 ) -> CompressionDraft:
     """The draft with the summary message that shows `earlier` and `record`, aged until it keeps to its share."""
     tools, config = request.tools, request.config
     quotes = newest_within(quotes_of([*earlier, record]), config.keep_human_tokens, tools)
-    share = SUMMARY_SHARE * config.target_tokens
+    share, ledger_tokens = SUMMARY_SHARE * config.target_tokens, tools.count_text(ledger_text)
     rendered, shown = "", [record]
-    for shown in sooner_and_sooner([*earlier, record], tools):
+    ages = "ageing" in config.rungs
+    for shown in sooner_and_sooner([*earlier, record], tools) if ages else [[*earlier, record]]:
         texts = [(checkpoint.checkpoint_id, checkpoint.text) for checkpoint in shown]
-        rendered = render_summary(texts, quotes, count=record.count)
-        if tools.count_text(rendered) <= share:
+        rendered = render_summary(texts, quotes, count=record.count, ledger=ledger_text)
+        if tools.count_text(rendered) - ledger_tokens <= share:
             break
     merged = [checkpoint for checkpoint in shown if checkpoint.strategy == "ageing" and checkpoint not in earlier]
     lost = [checkpoint for checkpoint in earlier if request.head is None]
@@ -177,7 +195,7 @@ def _record(request: CompressionRequest, places: Collection[int], strategy: str)
     """The checkpoint that covers `places`, still without a text or an id."""
     head = request.head
     gone = [request.messages[place] for place in sorted(places) if not is_summary(request.messages[place])]
-    stays = {_said(message) for place, message in enumerate(request.messages) if place not in places}
+    stays = _staying(request, places)
     last = max(places, default=len(request.messages))
     behind = (m for place, m in enumerate(request.messages) if place > last and not is_summary(m))
     return CheckpointSummary(
@@ -188,6 +206,7 @@ def _record(request: CompressionRequest, places: Collection[int], strategy: str)
         # What stands there twice and stays once has not left: covered, it would be taken for one that came back.
         covered=dict(said for said in map(_said, gone) if said not in stays),
         previous=head.checkpoint_id if head else "",
+        ledger=head.ledger if head else {},
         first_id=_first_id(request, places),
         last_id=_id(gone[-1]) if gone else head.last_id if head else "",
         next_id=next((_id(message) for message in behind), ""),
@@ -196,6 +215,13 @@ def _record(request: CompressionRequest, places: Collection[int], strategy: str)
         tokens_before=request.tokens,
         replaced_tokens=sum(request.sizes[place] for place in places),
     )
+
+
+def _staying(request: CompressionRequest, places: Collection[int]) -> set[tuple[str, str]]:
+    """What stays and bears the id of a message that does not; the others need not be looked at."""
+    ids = {request.messages[place].id for place in places}
+    messages = (message for place, message in enumerate(request.messages) if place not in places)
+    return {_said(message) for message in messages if message.id in ids}
 
 
 def _first_id(request: CompressionRequest, places: Collection[int]) -> str:
@@ -222,7 +248,7 @@ def _name(record: CheckpointSummary) -> str:
 
 
 def _said(message: BaseMessage) -> tuple[str, str]:
-    return _id(message), content_hash(message)
+    return _id(message), original_hash(message)
 
 
 def _id(message: BaseMessage) -> str:

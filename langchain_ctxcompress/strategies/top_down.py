@@ -88,13 +88,10 @@ def places_to_drop(request: CompressionRequest, target: int, spans: Sequence[Spa
 
 def begins_well(request: CompressionRequest, gone: Collection[int]) -> bool:
     """Whether the list without `gone` begins with a human message, system messages apart, or did not before either."""
-    spoken = (place for place, message in enumerate(request.messages) if kind_of(message) != "system")
-    first = next(spoken, None)
-    if first is None or kind_of(request.messages[first]) != "human":
+    if not request.begins_with_human:
         return True
-    while first is not None and first in gone:
-        first = next(spoken, None)
-    return first is None or kind_of(request.messages[first]) == "human"
+    stay = (message for place, message in enumerate(request.messages) if place not in gone)
+    return next((kind for message in stay if (kind := kind_of(message)) != "system"), "human") == "human"
 
 
 def ends(request: CompressionRequest) -> set[int]:

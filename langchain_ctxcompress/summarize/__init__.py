@@ -8,11 +8,14 @@ from langchain_ctxcompress.summarize.extractive import extract_summary, shorten_
 from langchain_ctxcompress.summarize.guards import is_overflow, judge_reply
 from langchain_ctxcompress.summarize.levels import SummaryBudget, summary_budget
 from langchain_ctxcompress.summarize.prompts import summary_prompt
+from langchain_ctxcompress.summarize.rewriting import TARGET_SHARE, CompressionLevel, rewrite_budget, rewrite_prompt
 from langchain_ctxcompress.summarize.tasks import CompressionTask, TaskFailure, TaskResult, TaskStatus
 from langchain_ctxcompress.summarize.transcript import split_transcript, transcript
 
 __all__ = [
+    "TARGET_SHARE",
     "ChatModelSummariser",
+    "CompressionLevel",
     "CompressionTask",
     "SummaryBudget",
     "TaskFailure",
@@ -22,6 +25,8 @@ __all__ = [
     "is_overflow",
     "judge_reply",
     "resolve_model",
+    "rewrite_budget",
+    "rewrite_prompt",
     "shorten_summary",
     "split_transcript",
     "summary_budget",

@@ -1,29 +1,34 @@
-"""The chat-model summariser: the only place where a model is called. Two thin drivers: one of threads, one of asyncio."""
+"""The chat-model summariser: the only place where a model is called. Two thin drivers, of threads and of asyncio."""
 
 from __future__ import annotations
 
-import asyncio
 import contextvars
+import logging
 import random
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
-from langchain_core.runnables import Runnable, RunnableConfig
 
 from langchain_ctxcompress.errors import SummariserError
 from langchain_ctxcompress.limits import input_window
+from langchain_ctxcompress.storage import guard_prompt
 from langchain_ctxcompress.summarize.guards import is_overflow, judge_reply, usage_of
 from langchain_ctxcompress.summarize.tasks import CompressionTask, TaskFailure, TaskResult
 
 if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.runnables import Runnable, RunnableConfig
     from tenacity import RetryCallState
 
 T = TypeVar("T")
+
+TaskDone = Callable[[int, TaskResult], None]
+"""Takes the place of a task among those that were given, and its result."""
+
+logger = logging.getLogger(__name__)
 
 TIMEOUT_SECONDS = 60.0
 """For the first attempt. A summary of 500 tokens takes a hosted model some 10 s; a hung one must not hold an agent."""
@@ -66,6 +71,8 @@ class ChatModelSummariser:
         concurrency: int = CONCURRENCY,
         retry_wait: float = RETRY_WAIT_SECONDS,
     ) -> None:
+        from langchain_core.runnables import Runnable
+
         if not isinstance(model, Runnable):
             msg = f"model is a {type(model).__name__}: it must be a chat model, a model name, or None"
             raise SummariserError(msg)
@@ -76,23 +83,41 @@ class ChatModelSummariser:
         self.concurrency = concurrency
         self.retry_wait = retry_wait
 
-    def run(self, tasks: Sequence[CompressionTask]) -> list[TaskResult]:
-        """Run the tasks in threads; a result for each, in order. Never raises what a model raises."""
-        if len(tasks) == 1:
-            return [self._run_one(tasks[0])]
-        with ThreadPoolExecutor(min(self.concurrency, len(tasks)), "ctxcompress") as pool:
-            contexts = [contextvars.copy_context() for _ in tasks]
-            return list(pool.map(lambda ctx, task: ctx.run(self._run_one, task), contexts, tasks))
+    def run(self, tasks: Sequence[CompressionTask], *, on_done: TaskDone | None = None) -> list[TaskResult]:
+        """Run the tasks in threads; a result for each, in order. Never raises what a model raises.
 
-    async def arun(self, tasks: Sequence[CompressionTask]) -> list[TaskResult]:
-        """Run the tasks on the loop; a result for each, in order. Never raises what a model raises."""
+        Args:
+            tasks: The tasks.
+            on_done: Told of each task as it ends, in the calling thread.
+
+        Raises:
+            StorageBoundaryError: A prompt holds what is kept and never sent (S4).
+        """
+        _guard(tasks)
+        if len(tasks) <= 1:
+            return [tell(on_done, place, self._run_one(task)) for place, task in enumerate(tasks)]
+        from concurrent.futures import ThreadPoolExecutor, as_completed
+
+        with ThreadPoolExecutor(min(self.concurrency, len(tasks)), "ctxcompress") as pool:
+            running = [pool.submit(contextvars.copy_context().run, self._run_one, task) for task in tasks]
+            if on_done is not None:
+                places = {future: place for place, future in enumerate(running)}
+                for future in as_completed(running):
+                    tell(on_done, places[future], future.result())
+            return [future.result() for future in running]
+
+    async def arun(self, tasks: Sequence[CompressionTask], *, on_done: TaskDone | None = None) -> list[TaskResult]:
+        """As `run`, on the loop."""
+        _guard(tasks)
+        import asyncio
+
         limit = asyncio.Semaphore(self.concurrency)
 
-        async def one(task: CompressionTask) -> TaskResult:
+        async def one(place: int, task: CompressionTask) -> TaskResult:
             async with limit:
-                return await self._arun_one(task)
+                return tell(on_done, place, await self._arun_one(task))
 
-        return list(await asyncio.gather(*map(one, tasks)))
+        return list(await asyncio.gather(*(one(place, task) for place, task in enumerate(tasks))))
 
     def _run_one(self, task: CompressionTask) -> TaskResult:
         from tenacity import Retrying
@@ -100,7 +125,7 @@ class ChatModelSummariser:
         started = time.monotonic()
         number = 0
         try:
-            for attempt in Retrying(**self._policy()):
+            for attempt in Retrying(**self._policy(task)):
                 number += 1
                 with attempt:
                     seconds = self._seconds(task, number)
@@ -110,12 +135,14 @@ class ChatModelSummariser:
         return _read(reply, number, started)
 
     async def _arun_one(self, task: CompressionTask) -> TaskResult:
+        import asyncio
+
         from tenacity import AsyncRetrying
 
         started = time.monotonic()
         number = 0
         try:
-            async for attempt in AsyncRetrying(**self._policy()):
+            async for attempt in AsyncRetrying(**self._policy(task)):
                 number += 1
                 with attempt:
                     async with asyncio.timeout(self._seconds(task, number)):
@@ -124,7 +151,7 @@ class ChatModelSummariser:
             return _failed(error, number, started)
         return _read(reply, number, started)
 
-    def _policy(self) -> dict[str, Any]:
+    def _policy(self, task: CompressionTask) -> dict[str, Any]:
         """How attempts are repeated: any error but an overflow, which would only overflow again."""
         from tenacity import retry_if_exception, stop_after_attempt
 
@@ -133,7 +160,7 @@ class ChatModelSummariser:
             return random.uniform(0, longest)  # noqa: S311 - spreads retries, protects nothing
 
         return {
-            "stop": stop_after_attempt(self.attempts),
+            "stop": stop_after_attempt(task.max_attempts or self.attempts),
             "wait": wait,
             "retry": retry_if_exception(lambda error: isinstance(error, Exception) and not is_overflow(error)),
             "reraise": True,
@@ -142,6 +169,12 @@ class ChatModelSummariser:
     def _seconds(self, task: CompressionTask, number: int) -> float:
         first = self.timeout if task.timeout is None else task.timeout
         return float(first * 2 ** (number - 1))
+
+
+def _guard(tasks: Sequence[CompressionTask]) -> None:
+    """Every prompt to a summariser passes here, whoever made it."""
+    for task in tasks:
+        guard_prompt(task.prompt)
 
 
 def call_within(seconds: float, call: Callable[[], T]) -> T:
@@ -204,6 +237,16 @@ def _config() -> RunnableConfig:
     from langgraph.constants import TAG_NOSTREAM
 
     return {"tags": [TAG_NOSTREAM, "ctxcompress"], "run_name": RUN_NAME}
+
+
+def tell(on_done: TaskDone | None, place: int, result: TaskResult) -> TaskResult:
+    """The result, after whoever waits for it was told. What the callback raises must not cost the other tasks."""
+    if on_done is not None:
+        try:
+            on_done(place, result)
+        except Exception:
+            logger.exception("the progress callback failed; the work goes on")
+    return result
 
 
 def _read(reply: BaseMessage, attempts: int, started: float) -> TaskResult:

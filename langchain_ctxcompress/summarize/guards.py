@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from langchain_core.exceptions import ContextOverflowError
 from langchain_core.messages import AIMessage, BaseMessage
 
 from langchain_ctxcompress.messages import extract_text_content
@@ -81,6 +80,8 @@ def is_overflow(error: BaseException) -> bool:
 
     Some packages raise `ContextOverflowError`; OpenAI-compatible servers answer 400, 413 or 429 with a message only.
     """
+    from langchain_core.exceptions import ContextOverflowError
+
     return isinstance(error, ContextOverflowError) or bool(_OVERFLOW.search(str(error)[:_OVERFLOW_CHARS]))
 
 

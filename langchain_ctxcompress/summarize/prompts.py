@@ -37,8 +37,8 @@ def summary_prompt(
         part: Which part this is, from 1; 0 where the conversation is whole.
         parts: How many parts there are.
     """
-    seal = hashlib.blake2b(f"{conversation}\x1f{earlier}".encode("utf-8", "replace"), digest_size=6).hexdigest()
-    task = _template().render(
+    seal = seal_of(conversation, earlier)
+    task = template("summary.j2").render(
         open=f"<conversation-{seal}>",
         close=f"</conversation-{seal}>",
         earlier_open=f"<earlier-{seal}>",
@@ -54,11 +54,21 @@ def summary_prompt(
     return (SystemMessage(task.strip()), HumanMessage(data))
 
 
-@lru_cache(maxsize=1)
-def _template() -> Template:
+def seal_of(*texts: str) -> str:
+    """What the markers around data bear: a hash of the data, which so cannot contain it."""
+    return hashlib.blake2b("\x1f".join(texts).encode("utf-8", "replace"), digest_size=6).hexdigest()
+
+
+@lru_cache(maxsize=8)
+def template(name: str) -> Template:
+    """A prompt's template, by the name of its file.
+
+    Args:
+        name: A file in `templates`.
+    """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     loader = PackageLoader("langchain_ctxcompress.summarize", "templates")
     # The result is a prompt, not HTML, so nothing is escaped; what must not be mistaken for markup is sealed by a hash.
     environment = Environment(loader=loader, autoescape=False, undefined=StrictUndefined, trim_blocks=True)  # noqa: S701
-    return environment.get_template("summary.j2")
+    return environment.get_template(name)

@@ -113,7 +113,7 @@ def rank(
         candidate = candidates[index]
         cost = costs[index] + (0 if candidate.utterance in opened else _SPEAKER_TOKENS)
         crowd = 1.0 / (1.0 + 0.25 * taken_of[candidate.utterance])
-        return content(index) * factors[index] * crowd / cost**_LENGTH_POWER
+        return float(content(index) * factors[index] * crowd / cost**_LENGTH_POWER)
 
     queues: dict[Voice, list[tuple[float, int]]] = {}
     for index, candidate in enumerate(candidates):

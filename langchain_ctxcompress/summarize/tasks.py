@@ -26,6 +26,7 @@ class TaskFailure(StrEnum):
     EMPTY = "empty"
     INCOMPLETE = "incomplete"
     REFUSAL = "refusal"
+    NOT_SMALLER = "not_smaller"
     COOLING_DOWN = "cooling_down"
 
 
@@ -40,6 +41,7 @@ class CompressionTask:
             summariser's own.
         attempt: Attempts made so far.
         status: Where it stands.
+        max_attempts: Attempts at most. `None` is the summariser's own number.
     """
 
     prompt: tuple[BaseMessage, ...]
@@ -47,6 +49,7 @@ class CompressionTask:
     timeout: float | None = None
     attempt: int = 0
     status: TaskStatus = TaskStatus.PENDING
+    max_attempts: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ _MEDIA_KIND: dict[str, str] = {
     "media": "file",
 }
 _CALL_BLOCKS = frozenset({"tool_use", "tool_call", "function_call", "tool_call_chunk", "input_json_delta"})
-"""Blocks that say again what `tool_calls` says; they are counted there."""
+"""Blocks that say again what `tool_calls` says; they are counted there, and here only where it is empty."""
 _OPAQUE_KEYS = frozenset({"type", "id", "index", "signature", "data", "base64", "encrypted_content", "cache_control"})
 
 
@@ -96,7 +96,7 @@ def count_message(message: BaseMessage, model: str | None = None) -> int:
 
 
 def _count_messages(messages: Sequence[BaseMessage], model: str | None) -> list[int]:
-    """Count a batch in one call; where it fails, find the message that made it fail."""
+    """Count a batch in one call; where it fails, one by one, so that the error names the message that made it fail."""
     texts: list[str] = []
     parts: list[tuple[int, int]] = []
     for message in messages:
@@ -109,7 +109,9 @@ def _count_messages(messages: Sequence[BaseMessage], model: str | None) -> list[
     try:
         counts = count_batch(texts, model)
     except (TypeError, ValueError) as error:
-        raise _uncountable(messages[0], error) from error
+        if len(messages) == 1:
+            raise _uncountable(messages[0], error) from error
+        return [size for message in messages for size in _count_messages((message,), model)]
     sizes: list[int] = []
     start = 0
     for length, fixed in parts:
@@ -137,8 +139,9 @@ def message_parts(message: BaseMessage) -> tuple[list[str], int]:
         if content:
             texts.append(content)
     else:
+        calls = isinstance(message, AIMessage) and bool(message.tool_calls or message.invalid_tool_calls)
         for block in content:
-            fixed += _block(block, texts)
+            fixed += _block(block, texts, calls_counted=calls)
     if message.name:
         texts.append(message.name)
     if isinstance(message, AIMessage):
@@ -152,7 +155,7 @@ def message_parts(message: BaseMessage) -> tuple[list[str], int]:
     return texts, fixed
 
 
-def _block(block: str | dict[str, Any], texts: list[str]) -> int:
+def _block(block: str | dict[str, Any], texts: list[str], *, calls_counted: bool) -> int:
     """Add a block's texts; return the tokens of what in it is no text."""
     if isinstance(block, str):
         texts.append(block)
@@ -162,6 +165,8 @@ def _block(block: str | dict[str, Any], texts: list[str]) -> int:
         texts.append(str(block.get("text") or ""))
         return 0
     if kind in _CALL_BLOCKS:
+        if not calls_counted:
+            texts.append(_as_json(block))
         return 0
     medium = _MEDIA_KIND.get(str(kind))
     if medium is None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from itertools import islice
 
 from langchain_ctxcompress.errors import ConfigError
 from langchain_ctxcompress.tokens.encodings import BUNDLED_ENCODINGS, encoding_for
 
 THREADED_FROM = 262_144
 """Characters in a batch from which more than one core is used; below, starting threads costs more than it saves."""
+
+_CHARACTER = re.compile(r"[\ud800-\udbff][\udc00-\udfff]|[\s\S]")
+"""One character; two halves of one, which JSON of other languages may bring, are one."""
 
 
 def count_tokens(text: str, model: str | None = None) -> int:
@@ -85,7 +90,7 @@ def _count(texts: Sequence[str], encoding: str) -> list[int]:
         try:
             counts: list[int] = toktok.batch_count(texts, encoding, threads=threads)
         except UnicodeEncodeError:
-            counts = toktok.batch_count([_without_lone_surrogates(text) for text in texts], encoding, threads=threads)
+            counts = toktok.batch_count([_sendable(text) for text in texts], encoding, threads=threads)
         return counts
     import tiktoken
 
@@ -94,22 +99,25 @@ def _count(texts: Sequence[str], encoding: str) -> list[int]:
 
 
 def _truncate(text: str, max_tokens: int, encoding: str) -> str:
+    front: str
     if encoding in BUNDLED_ENCODINGS:
         import toktok
 
         try:
-            front: str = toktok.truncate(text, max_tokens, encoding)[0]
+            front = toktok.truncate(text, max_tokens, encoding)[0]
         except UnicodeEncodeError:
-            front = toktok.truncate(_without_lone_surrogates(text), max_tokens, encoding)[0]
-            front = text[: len(front)]  # one character was put for each, so the place of the cut is the same
+            front = toktok.truncate(_sendable(text), max_tokens, encoding)[0]
+    else:
+        import tiktoken
+
+        bpe = tiktoken.get_encoding(encoding)
+        # A token can end inside a character: what is left of it is dropped.
+        front = bpe.decode_bytes(bpe.encode_ordinary(text)[:max_tokens]).decode("utf-8", errors="ignore")
+    if text.startswith(front):
         return front
-    import tiktoken
-
-    bpe = tiktoken.get_encoding(encoding)
-    # A token can end inside a character: what is left of it is dropped.
-    return bpe.decode_bytes(bpe.encode_ordinary(text)[:max_tokens]).decode("utf-8", errors="ignore")
+    return "".join(match.group() for match in islice(_CHARACTER.finditer(text), len(front)))
 
 
-def _without_lone_surrogates(text: str) -> str:
-    """The text as tiktoken reads it: U+FFFD for each surrogate without its other half."""
-    return "".join("�" if "\ud800" <= char <= "\udfff" else char for char in text)
+def _sendable(text: str) -> str:
+    """The text as tiktoken reads it: two halves of a character joined, U+FFFD for each half without its other."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

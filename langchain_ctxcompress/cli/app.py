@@ -1,0 +1,163 @@
+"""The commands of `ctxcompress` and their options."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from langchain_ctxcompress.cli.settings import CompressorSettings
+from langchain_ctxcompress.cli.terminal import BAD_INPUT, OK, PROGRAM, STILL_TOO_LARGE, plain_errors, say
+
+app = typer.Typer(
+    name=PROGRAM,
+    help="Keeps long conversations inside their model's window, and loses nothing.",
+    epilog="Exit codes: 0 done, 1 a conversation is still too large, 2 bad input (what could be done is done).",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE...",
+        help="JSON or JSONL conversations, in OpenAI's chat format or LangChain's; - reads stdin.",
+        show_default=False,
+    ),
+]
+Limit = Annotated[
+    int | None,
+    typer.Option("--limit", metavar="N", help="Hard limit in tokens; the soft one is 0.625 of it. Default: 800,000."),
+]
+SoftLimit = Annotated[
+    int | None, typer.Option("--soft-limit", metavar="N", help="Soft limit in tokens: from here on it compresses.")
+]
+Strategy = Annotated[str, typer.Option("--strategy", metavar="NAME", help="How a conversation gets smaller.")]
+Model = Annotated[
+    str | None,
+    typer.Option("--model", metavar="NAME", help="The chat model that summarises. Default: none, no key, no network."),
+]
+BaseUrl = Annotated[
+    str | None,
+    typer.Option("--base-url", metavar="URL", help="A server that speaks OpenAI's protocol and runs --model."),
+]
+KeyVariable = Annotated[
+    str | None,
+    typer.Option("--api-key-env", metavar="VAR", help="Environment variable with its key. Default: OPENAI_API_KEY."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout instead of a table.")]
+
+
+@app.command()
+def demo(
+    limit: Annotated[int | None, typer.Option("--limit", metavar="N", help="Size of the window in tokens.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write session and window there.")] = None,
+) -> None:
+    """Compress a long agent session as it goes, in a small window: no model, no key, no network."""
+    with plain_errors():
+        from rich.console import Console
+
+        from langchain_ctxcompress.demo.run import DEFAULT_LIMIT, run_demo
+
+        size = CompressorSettings(limit=DEFAULT_LIMIT if limit is None else limit).config().hard_limit_tokens
+        report = run_demo(Console(), limit=size, out=out)
+    raise typer.Exit(OK if report.held else STILL_TOO_LARGE)
+
+
+@app.command()
+def plan(
+    files: Files,
+    *,
+    limit: Limit = None,
+    soft_limit: SoftLimit = None,
+    strategy: Strategy = "ladder",
+    model: Model = None,
+    base_url: BaseUrl = None,
+    api_key_env: KeyVariable = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what `compress` would do, at no cost."""
+    with plain_errors():
+        from langchain_ctxcompress.cli.reports import plan_conversations
+
+        settings = CompressorSettings(limit, soft_limit, strategy, model, base_url, api_key_env)
+        raise typer.Exit(plan_conversations(files, settings, as_json=as_json))
+
+
+@app.command()
+def compress(
+    files: Files,
+    *,
+    limit: Limit = None,
+    soft_limit: SoftLimit = None,
+    strategy: Strategy = "ladder",
+    model: Model = None,
+    base_url: BaseUrl = None,
+    api_key_env: KeyVariable = None,
+    out: Annotated[
+        str | None,
+        typer.Option("--out", metavar="FILE", help="Write the conversations there as JSONL; - is stdout."),
+    ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            "--store",
+            metavar="STORE",
+            help="Where originals are archived: sqlite:PATH or a postgresql: URL. Default with --out: a file in your"
+            " data directory; without: memory.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compress conversations; without --out, only show what it gives."""
+    with plain_errors():
+        from langchain_ctxcompress.cli.compression import compress_conversations
+
+        settings = CompressorSettings(limit, soft_limit, strategy, model, base_url, api_key_env)
+        raise typer.Exit(compress_conversations(files, settings, out=out, store=store, as_json=as_json))
+
+
+@app.command()
+def count(
+    files: Files,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", metavar="NAME", help="Whose tokens are counted. Default: o200k_base without margin."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Count the messages and tokens of conversations."""
+    with plain_errors():
+        from langchain_ctxcompress.cli.reports import count_conversations
+
+        raise typer.Exit(count_conversations(files, model, as_json=as_json))
+
+
+@app.callback(invoke_without_command=True)
+def _version(
+    version: Annotated[bool, typer.Option("--version", help="Show the version.", is_eager=True)] = False,
+) -> None:
+    if version:
+        from langchain_ctxcompress import __version__
+
+        typer.echo(f"{PROGRAM} {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line; what is wrong with an option is one line on stderr, as every other error is."""
+    try:
+        code = app(prog_name=PROGRAM, standalone_mode=False)
+        sys.stdout.flush()
+    except typer.TyperException as error:
+        say(error.format_message() or "see --help")
+        code = BAD_INPUT
+    except BrokenPipeError:
+        # Whoever read the output has enough. Python flushes stdout once more at its end: let it find an open end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = STILL_TOO_LARGE
+    sys.exit(code if isinstance(code, int) else OK)

@@ -1,0 +1,92 @@
+"""What the engine works on and asks for: a job, its list put in order, and the calls that drivers carry out."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from langchain_core.messages import BaseMessage
+
+from langchain_ctxcompress.engine.sessions import Session
+from langchain_ctxcompress.limits import PrunerConfig
+from langchain_ctxcompress.storage import View
+from langchain_ctxcompress.strategies import CompressionRequest, CompressionStrategy, Tools
+from langchain_ctxcompress.summarize import CompressionTask
+
+if TYPE_CHECKING:
+    from langgraph.store.base import BaseStore, Op
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreCall:
+    """A batch of store operations to be carried out."""
+
+    ops: list[Op]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """Tasks to be run on the summariser."""
+
+    tasks: list[CompressionTask]
+
+
+Call = StoreCall | ModelCall
+EngineSteps = Generator[Call, Any, T]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One compression: the list, whose it is, and with what it is compressed.
+
+    Attributes:
+        messages: The list as given.
+        session: The archive and checkpoints it belongs to.
+        config: The limits.
+        strategy: How it gets smaller.
+        tools: Counting and cutting.
+        overhead_tokens: Size of what is sent besides the list.
+        force: Compress whatever the limits say.
+        instructions: The caller's own, for the summariser.
+        summariser: Whether there is a chat model.
+        summariser_window: Its window in tokens; `None` where it is not known.
+    """
+
+    messages: Sequence[BaseMessage]
+    session: Session
+    config: PrunerConfig
+    strategy: CompressionStrategy
+    tools: Tools
+    overhead_tokens: int = 0
+    force: bool = False
+    instructions: str = ""
+    summariser: bool = False
+    summariser_window: int | None = None
+
+    @property
+    def session_id(self) -> str:
+        """Whose conversation it is."""
+        return self.session.history.session_id
+
+    @property
+    def store(self) -> BaseStore:
+        """Where it is archived."""
+        return self.session.history.store
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The list in order: ids given, checkpoints applied, what was broken repaired, everything counted."""
+
+    originals: list[BaseMessage]
+    view: View
+    orphans: tuple[BaseMessage, ...]
+    request: CompressionRequest
+
+    @property
+    def in_order(self) -> bool:
+        """Whether the list was in order as it came."""
+        return not self.view.changed and list(map(id, self.request.messages)) == list(map(id, self.originals))

@@ -1,0 +1,77 @@
+"""What became of a list: the result, its outcome and its reason."""
+
+from __future__ import annotations
+
+import time
+
+from langchain_ctxcompress.engine.job import Job, Prepared
+from langchain_ctxcompress.engine.result import CompressionResult, Outcome
+from langchain_ctxcompress.errors import ContextLimitError
+from langchain_ctxcompress.limits import PrunerConfig
+from langchain_ctxcompress.messages import is_derived
+from langchain_ctxcompress.strategies import CompressionDraft, CompressionRequest, Reason
+
+
+def as_given(job: Job, reason: Reason, tokens: int = 0) -> CompressionResult:
+    """The result that leaves a list as it was given."""
+    return CompressionResult(list(job.messages), Outcome.NOOP, reason, tokens, tokens)
+
+
+def result_of(job: Job, prepared: Prepared, draft: CompressionDraft, started: float) -> CompressionResult:
+    """The result, its outcome and reason; raises where the caller wants an overflow raised."""
+    request = prepared.request
+    after = request.overhead_tokens + draft.tokens
+    before = request.overhead_tokens + sum(job.tools.count(prepared.originals))
+    outcome, reason = judge(prepared, draft, after, job.config)
+    if reason is Reason.PROTECTED_SET_OVER_HARD_LIMIT and job.config.on_overflow == "raise":
+        raise ContextLimitError(overflow_text(request, draft, after), tokens=after, limit=job.config.hard_limit_tokens)
+    kept_ids = {message.id for message in draft.messages if not is_derived(message)}
+    kept = sum(1 for t in request.window.turns if not t.is_summary and any(m.id in kept_ids for m in t.messages))
+    turns = sum(1 for turn in request.window.turns if not turn.is_summary)
+    details = [rung.detail for rung in draft.rungs if rung.detail]
+    if reason is Reason.PROTECTED_SET_OVER_HARD_LIMIT:
+        details.append(overflow_text(request, draft, after))
+    return CompressionResult(
+        list(draft.messages),
+        outcome,
+        reason,
+        before,
+        after,
+        checkpoint=draft.checkpoints[-1] if draft.checkpoints else None,
+        checkpoints=draft.checkpoints,
+        turns_kept=kept,
+        turns_replaced=turns - kept,
+        model_calls=draft.model_calls,
+        seconds=time.monotonic() - started,
+        rungs=draft.rungs,
+        detail="; ".join(details),
+    )
+
+
+def judge(prepared: Prepared, draft: CompressionDraft, after: int, config: PrunerConfig) -> tuple[Outcome, Reason]:
+    """Outcome and reason of a draft."""
+    changed = draft.messages != prepared.request.messages
+    if after >= config.hard_limit_tokens:
+        failed = draft.reason in (Reason.INVALID_RESULT, Reason.STRATEGY_FAILED)
+        return Outcome.FAILED, draft.reason if failed else Reason.PROTECTED_SET_OVER_HARD_LIMIT
+    if changed:
+        lesser = draft.degraded or draft.reason is Reason.EMERGENCY
+        return (Outcome.DEGRADED if lesser else Outcome.APPLIED), draft.reason
+    if draft.reason in (Reason.INVALID_RESULT, Reason.STRATEGY_FAILED):
+        return Outcome.FAILED, draft.reason
+    if not prepared.in_order:
+        return Outcome.APPLIED, Reason.RESTORED if prepared.view.changed else Reason.REPAIRED
+    return Outcome.NOOP, draft.reason
+
+
+def overflow_text(request: CompressionRequest, draft: CompressionDraft, after: int) -> str:
+    """The breakdown of what must stay, and the remedy."""
+    kinds: dict[str, int] = {}
+    for message, size in zip(draft.messages, draft.sizes, strict=True):
+        kinds[message.type] = kinds.get(message.type, 0) + size
+    parts = ", ".join(f"{kind} {size}" for kind, size in sorted(kinds.items(), key=lambda entry: -entry[1]))
+    return (
+        f"what must stay takes {after} tokens, the hard limit is {request.config.hard_limit_tokens}"
+        f" (besides the messages {request.overhead_tokens}; by kind: {parts}): raise hard_limit_tokens, shorten the"
+        " system prompt, unpin messages, or set cut_newest_human=True"
+    )

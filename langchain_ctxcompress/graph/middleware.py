@@ -1,0 +1,235 @@
+"""`CompressionMiddleware`: compression for `create_agent`, on the request as it is really sent."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, NotRequired, cast
+
+from langchain_core.messages import BaseMessage, RemoveMessage
+
+try:
+    from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
+    from langchain.agents.middleware.internal_call_transformer import InternalCallTransformer
+    from langchain.agents.middleware.types import ExtendedModelResponse, PrivateStateAttr
+except ImportError as error:  # pragma: no cover - the tests install the extra
+    missing = "CompressionMiddleware needs the extra: pip install 'langchain-ctxcompress[agents]'"
+    raise ImportError(missing) from error
+
+from langgraph.config import get_config
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from langgraph.runtime import Runtime
+from langgraph.types import Command
+
+from langchain_ctxcompress.compressor import ContextCompressor
+from langchain_ctxcompress.doors import compressor_of
+from langchain_ctxcompress.engine import CompressionResult
+from langchain_ctxcompress.graph.overhead import OverheadCounter
+from langchain_ctxcompress.graph.state import session_of, update_by_id
+from langchain_ctxcompress.limits import PrunerConfig, input_window
+from langchain_ctxcompress.summarize import is_overflow
+
+logger = logging.getLogger(__name__)
+
+RECORD_KEY = "ctxcompress_request"
+"""Where the state holds what the last request looked like; private to the middleware."""
+
+RESCUE_SHARE = 0.7
+"""After an overflow: the hard limit of the second try, as a share of what was sent. The window is not known better."""
+
+
+class CompressionAgentState(AgentState[Any]):
+    """The agent's state with the middleware's own record, which is neither taken as input nor shown as output.
+
+    Attributes:
+        ctxcompress_request: Tokens besides the messages, the model's window, and whether the list was compressed since
+            the last answer.
+    """
+
+    ctxcompress_request: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Compressed:
+    """A request after compression, and what the state has to learn of it."""
+
+    request: ModelRequest[Any]
+    result: CompressionResult | None
+    record: dict[str, Any]
+
+
+class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
+    """Compresses an agent's messages: `create_agent(model, tools, middleware=[CompressionMiddleware(compressor)])`.
+
+    What triggers is the request as it is sent: messages, system prompt, tool schemas. Without a config of the
+    compressor's own, the limits follow the model that is really called. If the model says that the prompt was too
+    long, the list is compressed further and sent once more.
+
+    Args:
+        compressor: The engine. Without it, `arguments` make one.
+        **arguments: Arguments of a `ContextCompressor`.
+    """
+
+    state_schema = CompressionAgentState
+    transformers = (InternalCallTransformer,)
+
+    def __init__(self, compressor: ContextCompressor | None = None, **arguments: Any) -> None:
+        super().__init__()
+        self.compressor = compressor_of(compressor, arguments)
+        self.tools = []
+        self._overhead = OverheadCounter(self.compressor.count_text, self.compressor.count)
+
+    def before_model(self, state: CompressionAgentState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Compress the state where it is due, by what the last request was like; a step of its own.
+
+        The first request of a thread is not known yet: `wrap_model_call` sees to it.
+        """
+        record = _known(state)
+        if not record:
+            return None
+        messages = list(state["messages"])
+        result = self.compressor.compress(messages, **self._settings(record, runtime))
+        return _update(messages, result, record)
+
+    async def abefore_model(self, state: CompressionAgentState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """As `before_model`, without blocking the loop."""
+        record = _known(state)
+        if not record:
+            return None
+        messages = list(state["messages"])
+        result = await self.compressor.acompress(messages, **self._settings(record, runtime))
+        return _update(messages, result, record)
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
+        """Record what the request is like; compress it here where it is new and due, or was refused as too long."""
+        record = self._record(request)
+        result = None
+        if self._is_due(request, record):
+            result = self.compressor.compress(request.messages, **self._settings(record, request.runtime))
+        ready = self._ready(request, result, record)
+        try:
+            response = handler(ready.request)
+        except Exception as error:
+            if not is_overflow(error):
+                raise
+            settings = self._rescue(ready, error)
+            ready = self._ready(request, self.compressor.compress(ready.request.messages, **settings), record)
+            response = handler(ready.request)
+        return self._response(request, ready, response)
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
+        """As `wrap_model_call`, without blocking the loop."""
+        record = self._record(request)
+        result = None
+        if self._is_due(request, record):
+            result = await self.compressor.acompress(request.messages, **self._settings(record, request.runtime))
+        ready = self._ready(request, result, record)
+        try:
+            response = await handler(ready.request)
+        except Exception as error:
+            if not is_overflow(error):
+                raise
+            settings = self._rescue(ready, error)
+            ready = self._ready(request, await self.compressor.acompress(ready.request.messages, **settings), record)
+            response = await handler(ready.request)
+        return self._response(request, ready, response)
+
+    def _record(self, request: ModelRequest[Any]) -> dict[str, Any]:
+        """What the request is like, in plain values."""
+        known = _known(request.state) or {}
+        return {
+            "overhead_tokens": self._overhead(request.system_message, request.tools, request.response_format),
+            "window_tokens": input_window(request.model),
+            "compressed": bool(known.get("compressed")),
+        }
+
+    def _config(self, record: dict[str, Any]) -> PrunerConfig:
+        """The limits: the compressor's own, else those that fit the model that is called."""
+        window = record.get("window_tokens")
+        if self.compressor.config_given or not window:
+            return self.compressor.config
+        return PrunerConfig.for_window(window)
+
+    def _settings(self, record: dict[str, Any], runtime: Runtime[Any] | None) -> dict[str, Any]:
+        return {
+            "session_id": session_of(get_config()),
+            "overhead_tokens": record["overhead_tokens"],
+            "config": self._config(record),
+            "store": runtime.store if runtime is not None else None,
+        }
+
+    def _is_due(self, request: ModelRequest[Any], record: dict[str, Any]) -> bool:
+        """Whether the request is over its soft limit although `before_model` has run, or it has not been able to.
+
+        That is so on a thread's first request, and when model, tools or prompt changed since the last one.
+        """
+        known = _known(request.state)
+        if known and (known["overhead_tokens"], known["window_tokens"]) == (
+            record["overhead_tokens"],
+            record["window_tokens"],
+        ):
+            return False
+        tokens = record["overhead_tokens"] + sum(self.compressor.count(request.messages))
+        return bool(tokens >= self._config(record).soft_limit_tokens)
+
+    def _ready(
+        self, request: ModelRequest[Any], result: CompressionResult | None, record: dict[str, Any]
+    ) -> _Compressed:
+        """The request with the compressed list, and no reference to what the provider remembers of the old one."""
+        compressed = record["compressed"] or bool(result and result.changed)
+        if result is not None and result.changed:
+            request = request.override(messages=cast("list[Any]", result.messages))
+        if compressed and getattr(request.model, "use_previous_response_id", False):
+            fresh = request.model.model_copy(update={"use_previous_response_id": False})
+            request = request.override(model=fresh)
+        return _Compressed(request, result, record)
+
+    def _rescue(self, ready: _Compressed, error: Exception) -> dict[str, Any]:
+        """Settings for the second try: smaller than what was just refused."""
+        sent = ready.record["overhead_tokens"] + sum(self.compressor.count(ready.request.messages))
+        limit = max(2, int(RESCUE_SHARE * sent))
+        logger.warning("the model refused %d tokens (%s): compressing to %d", sent, type(error).__name__, limit)
+        settings = self._settings(ready.record, ready.request.runtime)
+        kept = settings["config"].model_dump(
+            exclude={"soft_limit_tokens", "hard_limit_tokens", "target_tokens", "keep_human_tokens"}
+        )
+        return {**settings, "config": PrunerConfig.for_limit(limit, **kept), "force": True}
+
+    def _response(
+        self, request: ModelRequest[Any], ready: _Compressed, response: ModelResponse[Any]
+    ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
+        """The answer, with the update of the state beside it where there is one.
+
+        It is applied after the answer is in the state, so it must go by id: rewriting the whole list would remove the
+        answer.
+        """
+        update: dict[str, Any] = {}
+        record = {**ready.record, "compressed": False}
+        if record != _known(request.state):
+            update[RECORD_KEY] = record
+        if ready.result is not None and ready.result.changed:
+            there = {message.id for message in request.state["messages"]}
+            changes = update_by_id(request.messages, ready.result.messages)
+            if not _rewrites(changes) and all(change.id in there for change in changes):
+                update["messages"] = changes
+        return ExtendedModelResponse(response, Command(update=update)) if update else response
+
+
+def _known(state: Any) -> dict[str, Any] | None:
+    record: dict[str, Any] | None = state.get(RECORD_KEY)
+    return record
+
+
+def _update(messages: list[Any], result: CompressionResult, record: dict[str, Any]) -> dict[str, Any] | None:
+    if not result.changed:
+        return None
+    return {"messages": update_by_id(messages, result.messages), RECORD_KEY: {**record, "compressed": True}}
+
+
+def _rewrites(changes: list[BaseMessage]) -> bool:
+    return bool(changes) and isinstance(changes[0], RemoveMessage) and changes[0].id == REMOVE_ALL_MESSAGES

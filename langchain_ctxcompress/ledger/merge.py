@@ -1,0 +1,153 @@
+"""Two ledgers become one: duplicates join, what is newer supersedes what it replaces, what is taken back goes.
+
+The work is done in the order in which things were said, against what is live at that moment, and candidates are
+looked up by shared stems, so that a long session does not make it slow.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from langchain_ctxcompress.ledger.records import ArtifactRecord, DecisionRecord, Ledger, Request, Superseded
+from langchain_ctxcompress.ledger.statement_book import StatementBook
+from langchain_ctxcompress.ledger.value_book import ValueBook
+
+_MAX_REQUESTS = 60
+_MAX_DECISIONS = 300
+_MAX_ARTIFACTS = 400
+_MAX_SUPERSEDED = 400
+_MAX_SOURCES = 64
+_MAX_PARTS = 256
+_MAX_HEARD = 1_000
+
+
+def merge(old: Ledger, new: Ledger) -> Ledger:
+    """Join what is known with what was newly extracted.
+
+    Args:
+        old: The ledger so far.
+        new: The records of later messages (`extract_records`). Records that `old` has from the same message are not
+            added again, so merging twice changes nothing.
+
+    Returns:
+        A ledger in which only what still holds is current. Rules are all kept; facts, values and the rest are
+        bounded by number.
+    """
+    return _join(old, _after(new, old.last_order))
+
+
+def settle(ledger: Ledger) -> Ledger:
+    """The ledger of one stretch of raw records, with duplicates joined and superseded ones taken out.
+
+    Args:
+        ledger: Records as extracted, in order.
+
+    Returns:
+        The settled ledger.
+    """
+    return _join(Ledger(), ledger)
+
+
+def _after(new: Ledger, last: int) -> Ledger:
+    """The new ledger with its places moved behind those of the old one."""
+    orders = [record.order for record in new.records()] + [gone.order for gone in new.superseded]
+    if last < 0 or not orders or min(orders) > last:
+        return new
+    shift = last + 1
+    update = {
+        kind: tuple(record.model_copy(update={"order": record.order + shift}) for record in getattr(new, kind))
+        for kind in (*Ledger.KINDS, "superseded")
+    }
+    return new.model_copy(update=update)
+
+
+def _join(old: Ledger, new: Ledger) -> Ledger:
+    values = ValueBook(old.values, old.superseded)
+    changes = values.add_all(new.values)
+    statements = StatementBook((*old.rules, *old.facts), old.superseded)
+    statements.add_all((*new.rules, *new.facts), new.superseded, changes)
+    superseded = _superseded(old.superseded, new.superseded, values.superseded, statements.superseded)
+    return Ledger(
+        rules=statements.rules(),
+        facts=statements.facts(),
+        requests=_requests(old, new),
+        decisions=_decisions(old, new),
+        artifacts=_artifacts(old, new),
+        values=values.current(),
+        superseded=superseded,
+        first_reply=new.first_reply if old.first_reply == "none" else old.first_reply,
+        parts=tuple(dict.fromkeys((*old.parts, *new.parts)))[-_MAX_PARTS:],
+        heard=_heard(old, new),
+    )
+
+
+def _superseded(*groups: tuple[Superseded, ...] | list[Superseded]) -> tuple[Superseded, ...]:
+    seen: dict[tuple[str, tuple[str, ...]], Superseded] = {}
+    for gone in (gone for group in groups for gone in group):
+        seen.setdefault((gone.text, gone.sources), gone)
+    ordered = sorted(seen.values(), key=lambda gone: (gone.order, gone.text))
+    return tuple(ordered[-_MAX_SUPERSEDED:])
+
+
+def _heard(old: Ledger, new: Ledger) -> dict[str, int]:
+    """In how many messages each stem was met: the most frequent 1,000, which are the ones that tell."""
+    if set(new.parts) <= set(old.parts):
+        return old.heard
+    heard = Counter(old.heard)
+    heard.update(new.heard)
+    kept = sorted(heard.items(), key=lambda item: (-item[1], item[0]))[:_MAX_HEARD]
+    return dict(sorted(kept))
+
+
+def _requests(old: Ledger, new: Ledger) -> tuple[Request, ...]:
+    known = {(request.text, request.sources): request for request in old.requests}
+    fresh = {
+        (request.text, request.sources): request
+        for request in new.requests
+        if (request.text, request.sources) not in known
+    }
+    # Only a later human message closes what was open; the same ledger merged again is not one.
+    closes = new.first_reply == "moved_on" and not set(new.parts) <= set(old.parts)
+    merged = [
+        request.model_copy(update={"status": "finished"}) if closes and request.status == "open" else request
+        for request in known.values()
+    ]
+    return tuple(sorted([*merged, *fresh.values()], key=lambda request: request.order)[-_MAX_REQUESTS:])
+
+
+def _decisions(old: Ledger, new: Ledger) -> tuple[DecisionRecord, ...]:
+    merged: dict[str, DecisionRecord] = {}
+    for decision in (*old.decisions, *new.decisions):
+        same = " ".join(decision.text.lower().split()).rstrip(".")
+        known = merged.get(same)
+        if known is None:
+            merged[same] = decision
+        else:
+            merged[same] = known.model_copy(update={"sources": join_sources(known.sources, decision.sources)})
+    return tuple(sorted(merged.values(), key=lambda decision: decision.order)[-_MAX_DECISIONS:])
+
+
+def _artifacts(old: Ledger, new: Ledger) -> tuple[ArtifactRecord, ...]:
+    merged: dict[str, ArtifactRecord] = {artifact.text: artifact for artifact in old.artifacts}
+    old_sources = {artifact.text: artifact.sources for artifact in old.artifacts}
+    for artifact in sorted(new.artifacts, key=lambda record: record.order):
+        known = merged.get(artifact.text)
+        if known is None:
+            merged[artifact.text] = artifact
+            continue
+        before = old_sources.get(artifact.text, ())
+        if artifact.sources and artifact.sources[-1] in before:
+            continue
+        changed = known.action == "created" and artifact.action == "modified"
+        merged[artifact.text] = artifact.model_copy(
+            update={
+                "action": "created" if changed else artifact.action,
+                "sources": join_sources(known.sources, artifact.sources),
+            }
+        )
+    return tuple(sorted(merged.values(), key=lambda artifact: (artifact.order, artifact.text))[-_MAX_ARTIFACTS:])
+
+
+def join_sources(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    """The sources of two records that became one, the first 64."""
+    return tuple(dict.fromkeys((*first, *second)))[:_MAX_SOURCES]

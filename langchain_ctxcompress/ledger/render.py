@@ -1,0 +1,230 @@
+"""The ledger as text: each kind under its heading, the same bytes for the same ledger, within a number of tokens.
+
+What must shrink goes in this order: values (the least used and oldest first), finished requests, statements that
+are likely small talk, artifacts, the remaining facts by weight. Rules and the goal always stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from math import exp, log
+
+from langchain_ctxcompress.ledger.goals import Goal
+from langchain_ctxcompress.ledger.records import (
+    ArtifactRecord,
+    Fact,
+    Ledger,
+    LedgerRecord,
+    Request,
+    Rule,
+    Superseded,
+    ValueRecord,
+)
+
+CHANGED = "[changed]"
+"""Stands where a value stood that no longer holds."""
+
+_TAG = re.compile(r"<(?=[/!?A-Za-z])")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u2028\u2029]")
+_HEADINGS = {
+    "rules": "Rules of the user",
+    "facts": "Said by the user",
+    "decisions": "Decisions",
+    "open": "Open requests",
+    "artifacts": "Files",
+    "values": "Values",
+    "finished": "Finished, not to be done again",
+}
+_FIRST_TO_GO = frozenset({"values", "finished"})
+_SURE = 0.55
+_LIKELY = 0.42
+_RARE = 2
+"""Messages that may say a word that is no common topic: the user's, and an answer that echoes it."""
+_OPEN_SHOWN = 3
+_FILES_SHOWN = 8
+_MAX_LINE = 600
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One line of the rendered ledger, with where it stands and how late it goes."""
+
+    section: str
+    text: str
+    rank: tuple[float, ...]
+    order: int
+    tokens: int = 0
+
+
+def escape(text: str) -> str:
+    """Text that cannot close or open a tag around it, on one line, otherwise as written.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        It with `&lt;` for a `<` that starts a tag, and line ends and control characters as spaces.
+    """
+    return _TAG.sub("&lt;", " ".join(_CONTROL.sub(" ", text).split()))
+
+
+def render(ledger: Ledger, goal: Goal | None = None, *, max_tokens: int, count: Callable[[str], int]) -> str:
+    """Render a ledger and a goal.
+
+    Args:
+        ledger: What must not be lost.
+        goal: The goal, restated verbatim first.
+        max_tokens: Size to keep to. Rules and the goal stay even if they alone are over it.
+        count: Counts the tokens of a text.
+
+    Returns:
+        Markdown sections; an empty string for nothing at all.
+    """
+    fixed = [_Line("rules", _statement_line(rule, ledger.superseded), (), rule.order) for rule in ledger.rules]
+    optional = sorted(_optional_lines(ledger), key=lambda line: line.rank)
+    head = _goal_text(goal)
+    used = count(_assemble(head, fixed))
+    headings = {line.section for line in fixed}
+    kept: list[_Line] = []
+    full = False
+    for line in optional:
+        if full and line.section in _FIRST_TO_GO:
+            continue
+        cost = count(line.text) + 2
+        if line.section not in headings:
+            cost += count(_HEADINGS[line.section]) + 4
+        if used + cost > max_tokens:
+            full = True
+            continue
+        used += cost
+        headings.add(line.section)
+        kept.append(line)
+    text = _assemble(head, [*fixed, *kept])
+    while kept and count(text) > max_tokens:
+        del kept[-max(1, len(kept) // 10) :]
+        text = _assemble(head, [*fixed, *kept])
+    return text
+
+
+def _assemble(head: str, lines: Iterable[_Line]) -> str:
+    parts = [head] if head else []
+    lines = list(lines)
+    for section, heading in _HEADINGS.items():
+        within = sorted((line for line in lines if line.section == section), key=lambda line: (line.order, line.text))
+        if not within:
+            continue
+        if section in {"values", "artifacts"}:
+            parts.append(f"## {heading}\n" + "; ".join(line.text for line in within))
+        else:
+            parts.append(f"## {heading}\n" + "\n".join(f"- {line.text}" for line in within))
+    return "\n\n".join(parts)
+
+
+def _optional_lines(ledger: Ledger) -> list[_Line]:
+    """Everything that may go, with its rank: the smaller, the later it goes."""
+    lines = [
+        _Line("facts", _statement_line(fact, ledger.superseded), (_fact_tier(rarity), -rarity, -fact.order), fact.order)
+        for fact, rarity in _ranked_facts(ledger)
+    ]
+    lines += [
+        _Line("decisions", escape(decision.text)[:_MAX_LINE], (1, -decision.order), decision.order)
+        for decision in ledger.decisions
+    ]
+    lines += _request_lines(ledger)
+    lines += _artifact_lines(ledger.artifacts)
+    said = "\n".join(line.text for line in lines) + "\n".join(rule.text for rule in ledger.rules)
+    lines += _value_lines(ledger.values, said)
+    return lines
+
+
+def _fact_tier(weight: float) -> int:
+    return 0 if weight >= _SURE else 3 if weight >= _LIKELY else 5
+
+
+def _ranked_facts(ledger: Ledger) -> list[tuple[Fact, float]]:
+    """Facts with how likely each must last: by its weight, and by how seldom the session speaks of its topic."""
+    ranked: list[tuple[Fact, float]] = []
+    for fact in ledger.facts:
+        rare = sum(1 for word in fact.key if ledger.heard.get(word, 0) <= _RARE) / len(fact.key) if fact.key else 0.0
+        weight = min(max(fact.weight, 0.001), 0.999)
+        odds = 1.25 * log(weight / (1 - weight)) + 3.8 * rare - 1.3
+        ranked.append((fact, round(1 / (1 + exp(-odds)), 3)))
+    return ranked
+
+
+def _statement_line(statement: Rule | Fact, superseded: tuple[Superseded, ...]) -> str:
+    text = mask_superseded(statement, superseded)
+    if statement.amended:
+        text = f"{text} → " + " → ".join(statement.amended)
+    return escape(text)
+
+
+def mask_superseded(record: LedgerRecord, superseded: Iterable[Superseded]) -> str:
+    """The text of a record with `[changed]` where a value stands that was superseded after it was said.
+
+    Args:
+        record: Any record.
+        superseded: What no longer holds.
+
+    Returns:
+        Its text.
+    """
+    text = record.text
+    sources = set(record.sources)
+    for gone in superseded:
+        if gone.whole or gone.text not in text or gone.order <= record.order:
+            continue
+        about = set(gone.key) & set(record.key)
+        if sources & set(gone.sources) or (gone.key and about == set(gone.key)):
+            text = text.replace(gone.text, CHANGED)
+    return text
+
+
+def _request_lines(ledger: Ledger) -> list[_Line]:
+    lines: list[_Line] = []
+    opened = [request for request in ledger.requests if request.status == "open"]
+    for place, request in enumerate(reversed(opened)):
+        lines.append(_request_line("open", request, ledger, (1 if place < _OPEN_SHOWN else 6, -request.order)))
+    finished = [request for request in ledger.requests if request.status == "finished"]
+    lines += [_request_line("finished", request, ledger, (7, -request.order)) for request in finished]
+    return lines
+
+
+def _request_line(section: str, request: Request, ledger: Ledger, rank: tuple[float, ...]) -> _Line:
+    return _Line(section, escape(mask_superseded(request, ledger.superseded)), rank, request.order)
+
+
+def _artifact_lines(artifacts: tuple[ArtifactRecord, ...]) -> list[_Line]:
+    newest = sorted(artifacts, key=lambda artifact: -artifact.order)
+    return [
+        _Line(
+            "artifacts",
+            f"{artifact.action} {escape(artifact.text)}",
+            (2 if place < _FILES_SHOWN else 4, place),
+            artifact.order,
+        )
+        for place, artifact in enumerate(newest)
+    ]
+
+
+def _value_lines(values: tuple[ValueRecord, ...], said: str) -> list[_Line]:
+    lines: list[_Line] = []
+    for value in values:
+        if value.text in said or (value.by in {"ai", "tool"} and value.uses < 2):
+            continue
+        text = f"{value.subject}: {value.text}" if value.subject else value.text
+        rank = (8, 0 if value.by == "user" else 1, -value.uses, -value.order)
+        lines.append(_Line("values", escape(text)[:_MAX_LINE], rank, value.order))
+    return lines
+
+
+def _goal_text(goal: Goal | None) -> str:
+    if goal is None:
+        return ""
+    lines = [f"## Goal\n{escape(goal.description)} ({goal.status})"]
+    lines += [f"- [{step.status}] {escape(step.text)}" for step in goal.checkpoints]
+    lines += [f"- decided{' (locked)' if each.locked else ''}: {escape(each.text)}" for each in goal.decisions]
+    lines += [f"- {artifact.action} {escape(artifact.path)}" for artifact in goal.artifacts]
+    return "\n".join(lines)

@@ -1,0 +1,55 @@
+"""Requests of the user, and whether they were answered: so that what is done is not done again."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from langchain_ctxcompress.ledger.statements import Judgement
+
+_MAX_REQUEST = 180
+
+
+def request_weight(judged: Judgement) -> float:
+    """How much a sentence looks like the request of its message, 0 for one that asks for nothing.
+
+    Args:
+        judged: The sentence.
+
+    Returns:
+        A score; above 0.45 it is one.
+    """
+    reading = judged.reading
+    weight = 0.0
+    if judged.question:
+        weight += 0.5
+    if reading.has("want", "please"):
+        weight += 0.5
+    if reading.has("ask"):
+        weight += 0.3
+    if judged.imperative:
+        weight += 0.3
+    if judged.values:
+        weight += 0.2
+    if reading.has("ack", "feel") and len(reading.words) < 8:
+        weight -= 0.5
+    return max(0.0, weight)
+
+
+def shorten_request(text: str) -> str:
+    """A request at a length that reminds of it: cut at a word, with a mark, beyond 180 characters."""
+    if len(text) <= _MAX_REQUEST:
+        return text
+    cut = text[:_MAX_REQUEST]
+    return (cut[: cut.rfind(" ")] if " " in cut[_MAX_REQUEST // 2 :] else cut) + " …"
+
+
+def reply_of(judgements: list[Judgement]) -> Literal["moved_on", "not_done"]:
+    """How a human message relates to the work before it.
+
+    Args:
+        judgements: Its first sentences.
+
+    Returns:
+        `not_done` if it opens with a complaint that it does not work, else `moved_on`.
+    """
+    return "not_done" if any(judged.reading.has("trouble") for judged in judgements[:2]) else "moved_on"

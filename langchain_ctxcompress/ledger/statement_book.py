@@ -1,0 +1,206 @@
+"""The user's lasting statements while a merge goes on: true duplicates joined, changed and withdrawn ones taken out."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+
+from langchain_ctxcompress.ledger.lexicon import split_words, stem, word_set
+from langchain_ctxcompress.ledger.records import Fact, Rule, Superseded, ValueRecord
+from langchain_ctxcompress.ledger.value_book import ValueChange
+
+Statement = Rule | Fact
+
+_MAX_FACTS = 400
+_MAX_SOURCES = 6
+_MAX_AMENDMENTS = 3
+_COMMON = 40
+_POLITE = word_set(
+    """
+    please kindly also just so well and oh btw thanks bitte svp pls plz really very
+    """
+)
+
+
+def signature(text: str) -> tuple[str, ...]:
+    """What two true duplicates share: the same words in the same order, but for case, marks and courtesies."""
+    words = split_words(text)
+    return tuple(word for word in words if word not in _POLITE) or tuple(words) or (text,)
+
+
+def topic(statement: Statement) -> set[str]:
+    """The stems a statement is about, those of its values included."""
+    return {*statement.key, *(stem(word) for slot in statement.slots for word in split_words(slot))}
+
+
+class StatementBook:
+    """Live statements, indexed by the stems they are about."""
+
+    def __init__(self, statements: Iterable[Statement], superseded: Iterable[Superseded]) -> None:
+        self._live: dict[tuple[str, ...], Statement] = {}
+        self._by_stem: dict[str, dict[tuple[str, ...], None]] = defaultdict(dict)
+        self._gone = {(gone.text, source) for gone in superseded if gone.whole for source in gone.sources}
+        self.superseded: list[Superseded] = []
+        for statement in statements:
+            self._put(statement)
+
+    def add_all(
+        self, statements: Sequence[Statement], withdrawals: Iterable[Superseded], changes: Sequence[ValueChange]
+    ) -> None:
+        """Add statements in the order they were said.
+
+        Args:
+            statements: New ones.
+            withdrawals: What was said only to take something back.
+            changes: The values that took the place of others.
+        """
+        by_source: dict[str, list[ValueChange]] = defaultdict(list)
+        for change in changes:
+            by_source[change.new.sources[-1] if change.new.sources else ""].append(change)
+        events: list[tuple[int, int, Statement | Superseded]] = []
+        events += [(statement.order, 1, statement) for statement in statements]
+        events += [(gone.order, 0, gone) for gone in withdrawals if gone.whole]
+        applied: set[int] = set()
+        for _, _, event in sorted(events, key=lambda item: (item[0], item[1])):
+            if isinstance(event, Superseded):
+                if not any((event.text, source) in self._gone for source in event.sources):
+                    self._withdraw(set(event.key), event.order)
+                    self._gone.update((event.text, source) for source in event.sources)
+                continue
+            if any((event.text, source) in self._gone for source in event.sources):
+                continue
+            if self._join_duplicate(event):
+                continue
+            source = event.sources[-1] if event.sources else ""
+            weight = event.weight
+            told = False
+            for change in by_source.get(source, ()):
+                if change.new.text in event.slots:
+                    applied.add(id(change))
+                    heaviest, amended = self._change(change, event)
+                    weight, told = max(weight, heaviest), told or amended
+            self._replace(event)
+            withdrawn = bool(event.takes_back) and self._withdraw(topic(event), event.order)
+            if (told or (withdrawn and event.takes_back == "forgets")) and isinstance(event, Fact):
+                self._gone.update((event.text, source) for source in event.sources)
+                continue
+            self._put(event.model_copy(update={"weight": weight}) if weight != event.weight else event)
+        for change in changes:
+            if id(change) not in applied:
+                self._change(change, None)
+
+    def _join_duplicate(self, statement: Statement) -> bool:
+        same = signature(statement.text)
+        known = self._live.get(same)
+        if known is None:
+            return False
+        sources = tuple(dict.fromkeys((*known.sources, *statement.sources)))[: max(_MAX_SOURCES, len(known.sources))]
+        if sources != known.sources or (isinstance(statement, Rule) and isinstance(known, Fact)):
+            update = {"sources": sources, "weight": max(known.weight, statement.weight)}
+            fields = known.model_dump(exclude={"kind"}) | update
+            is_rule = isinstance(known, Rule) or isinstance(statement, Rule)
+            self._put(Rule(**fields) if is_rule else Fact(**fields))
+        return True
+
+    def _change(self, change: ValueChange, newer: Statement | None) -> tuple[float, bool]:
+        """Take the old value out of the statements that say it.
+
+        Returns:
+            The weight of the heaviest of them, and whether the sentence with the new value was joined to one of them.
+        """
+        weight, amended = 0.0, False
+        for statement in self._saying(change.old):
+            if statement.order >= change.new.order:
+                continue
+            weight = max(weight, statement.weight)
+            about = set(statement.key) - {statement.verb}
+            if (
+                newer is not None
+                and not change.bare
+                and about <= {*newer.key, *change.new.key}
+                and len(statement.slots) == 1
+            ):
+                self._drop(statement, change.new.order)
+                continue
+            if change.bare or newer is None:
+                said = newer.text if newer is not None else f"{change.new.subject}: {change.new.text}".strip(": ")
+                if said not in statement.amended:
+                    joined = (*statement.amended, said)[-_MAX_AMENDMENTS:]
+                    sources = tuple(dict.fromkeys((*statement.sources, *change.new.sources)))
+                    self._put(statement.model_copy(update={"amended": joined, "sources": sources}))
+                amended = True
+        return weight, amended
+
+    def _saying(self, value: ValueRecord) -> list[Statement]:
+        """The live statements that say a value and come from a message it came from."""
+        sources = set(value.sources)
+        stems = [stem(word) for word in split_words(value.text)]
+        found = dict.fromkeys(identity for word in stems for identity in self._by_stem.get(word, ()))
+        candidates = (self._live[identity] for identity in found)
+        return [each for each in candidates if value.text in each.slots and sources & set(each.sources)]
+
+    def _replace(self, newer: Statement) -> None:
+        """Drop the statement that differs from an announced change in one place only."""
+        if not newer.update or newer.slots:
+            return
+        about = topic(newer) - {newer.verb}
+        best: Statement | None = None
+        for older, shared in self._near(about):
+            if older.order < newer.order and (best is None or older.order > best.order):
+                fresh, lost = len(about) - shared, len(topic(older) - {older.verb}) - shared
+                one_place = min(fresh, lost) <= 1 and max(fresh, lost) <= 2 and shared >= max(2, fresh)
+                same_subject = bool(newer.subject) and newer.subject == older.subject
+                best = older if one_place or same_subject else best
+        if best is not None:
+            self._drop(best, newer.order)
+
+    def _withdraw(self, about: set[str], order: int) -> bool:
+        """Drop the statement that a sentence takes back: the one that shares most of its topic, if one stands out."""
+        scored: list[tuple[float, Statement]] = []
+        for older, shared in self._near(about):
+            if older.order < order:
+                rarity = sum(1 / len(self._by_stem[word]) for word in about & topic(older))
+                share = shared / min(len(about), len(topic(older)))
+                if share >= 0.5 and (shared > 1 or rarity >= 0.5):
+                    scored.append((share + rarity, older))
+        scored.sort(key=lambda item: (-item[0], -item[1].order))
+        if scored and (len(scored) == 1 or scored[0][0] > scored[1][0] + 1e-9):
+            self._drop(scored[0][1], order)
+            return True
+        return False
+
+    def _near(self, about: set[str]) -> list[tuple[Statement, int]]:
+        shared: Counter[tuple[str, ...]] = Counter()
+        for word in about:
+            holders = self._by_stem.get(word, {})
+            if len(holders) <= _COMMON:
+                shared.update(holders.keys())
+        return [(self._live[identity], len(about & topic(self._live[identity]))) for identity in shared]
+
+    def _put(self, statement: Statement) -> None:
+        identity = signature(statement.text)
+        self._live[identity] = statement
+        for word in topic(statement):
+            self._by_stem[word][identity] = None
+
+    def _drop(self, statement: Statement, order: int) -> None:
+        identity = signature(statement.text)
+        self._live.pop(identity, None)
+        for word in topic(statement):
+            self._by_stem[word].pop(identity, None)
+        gone = Superseded(text=statement.text, key=statement.key, order=order, whole=True, sources=statement.sources)
+        self.superseded.append(gone)
+        self._gone.update((statement.text, source) for source in statement.sources)
+
+    def rules(self) -> tuple[Rule, ...]:
+        """The current rules in order, all of them."""
+        rules = (statement for statement in self._live.values() if isinstance(statement, Rule))
+        return tuple(sorted(rules, key=lambda rule: (rule.order, rule.text)))
+
+    def facts(self) -> tuple[Fact, ...]:
+        """The current facts in order, at most 400: beyond that those of the least weight, then the oldest, go."""
+        facts = [statement for statement in self._live.values() if isinstance(statement, Fact)]
+        if len(facts) > _MAX_FACTS:
+            facts.sort(key=lambda fact: (-fact.weight, -fact.order, fact.text))
+            del facts[_MAX_FACTS:]
+        return tuple(sorted(facts, key=lambda fact: (fact.order, fact.text)))

@@ -1,0 +1,331 @@
+"""How much a sentence of the user is worth keeping: what it asks for beyond this moment, and how sure that is.
+
+A sentence is judged by general features: scope and modality words, person, mood, whether it reports, asks or
+replies, and how new its topic is next to the rest of the conversation (an aside has no echo anywhere, so nothing
+else could bring it back).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import exp
+from typing import Literal
+
+from langchain_ctxcompress.ledger.lexicon import Reading, read, split_words, stem, word_set
+from langchain_ctxcompress.ledger.values import FoundValue, find_values
+from langchain_ctxcompress.ledger.voice import Sentence
+
+RULE_WEIGHT = 0.5
+RULE_STANDING = 1.2
+FACT_WEIGHT = 0.08
+
+# Log-odds of each feature: rounded, since only their order of size holds for text unseen.
+_BIAS = -3.6
+_NOVEL = 3.0
+_MOSTLY_NOVEL = 1.6
+_VALUE = 0.3
+_ANNOUNCED = 2.2
+_STANDING = {
+    "scope": 1.0,
+    "universal": 1.0,
+    "must": 0.9,
+    "unable": 0.4,
+    "prefer": 1.0,
+    "limit": 0.5,
+    "not": 0.3,
+    "mind": 0.6,
+    "rulehead": 0.3,
+}
+_LASTING = {"aside": 2.4, "goal": 0.8, "update": 0.8, "shift": 0.3, "decide": 0.4, "self": 0.1}
+_PASSING = {"past": 0.6, "now": 0.7, "please": 0.4, "ask": 0.9, "want": 1.0, "ack": 1.8, "feel": 1.5, "trouble": 0.6}
+_UNSPACED_WORD = 2.0
+_LEAD_WORDS = 4
+_SHORTEST = 8
+_POINTING = word_set(
+    """
+    it it's that that's this these those there there's das dies dieses es ça cela c'est ce eso esto ello questo quello
+    ciò isso isto dat dit het to это этот
+    """
+)
+_SPEAKING = word_set(
+    """
+    i i'm i've i'd i'll ich je j'ai j'aimerais yo io eu ik ja jag ben я
+    """
+)
+
+_OPENER = re.compile(r"([^,:;.!?—–]{1,40})[,:;.!?—–]+\s+")
+_INTERJECTION = re.compile(r"\w+,\s+")
+_MARKER = re.compile(r"\[(?:CHECKPOINT|DECISION|ARTIFACT|GOAL|RULE|NOTE|TODO)\]\s")
+_DEFINITE = word_set(
+    """
+    the my our this der die das mein meine unser unsere le la les mon ma mes notre nos el los las mi mis nuestro
+    nuestra il lo gli mio mia nostro nostra o a os as meu minha nosso nossa de het mijn ons onze mój moja nasz nasza
+    min mitt vår vårt
+    """
+)
+_COPULAS = word_set(
+    """
+    is are was will ist sind lautet liegt beträgt bleibt est sont reste es son está queda è sono sta é são fica zijn
+    jest są är remains stays means equals holds expires ends starts
+    """
+)
+_NOT_IMPERATIVE = word_set(
+    """
+    oh ah um hmm well i we you he she they it there here yes no maybe perhaps what which who whom when where why how
+    if because since although though after before while once as until unless thank thanks sorry hi hello hey ok okay
+    sure great good perfect well actually just only also and but or so then that this these those my our your his
+    her their its the a an in on at for from with by to of about some any all each every another both either neither
+    not nor is are was were am be been do does did can could will would should shall may might must have has had i'm
+    i've i'll i'd it's that's there's we're we've you're what's currently now today unfortunately hopefully
+    apparently still already again even right one two three first second last next most more many much however
+    please everything nothing anything something everyone nobody anyone during under over between none sometimes
+    usually often
+    """
+)
+_FINITE = _COPULAS | word_set(
+    "has have had does can could would should must may needs isn't aren't wasn't doesn't can't won't"
+)
+_CLAUSE_WORDS = word_set("it that this what which who everything nothing anything there he she they you i we if and")
+_ADVERB_OR_NOUN = re.compile(r"(?:ly|ing|ed|tion|ness|ment|ity)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a sentence of the user is.
+
+    Attributes:
+        kind: `rule` for a standing instruction, `fact` for anything else that lasts, `moment` for the rest.
+        weight: How sure it is that it must last, from 0 to 1.
+        text: The sentence without greetings and openers.
+        reading: Its words and cues.
+        values: The exact values in it.
+        update: Whether it announces a change.
+        takes_back: Whether it takes something back: `permits` what was banned, or `forgets` what was said.
+        definite: Whether it states what one definite thing is.
+        question: Whether it is a question.
+        imperative: Whether it opens like an instruction.
+        about: The stems of what it is about: its topic without the values.
+        verb: The stem of the verb of an instruction.
+        subject: Of a definite statement, the stems of what it says something about.
+    """
+
+    kind: Literal["rule", "fact", "moment"]
+    weight: float
+    text: str
+    reading: Reading
+    values: tuple[FoundValue, ...]
+    update: bool
+    takes_back: Literal["", "permits", "forgets"]
+    definite: bool
+    question: bool
+    imperative: bool
+    about: tuple[str, ...]
+    verb: str
+    subject: tuple[str, ...]
+
+
+def judge(sentence: Sentence, novelty: float) -> Judgement:
+    """Judge one sentence.
+
+    Args:
+        sentence: A sentence in the user's own voice.
+        novelty: The share of its topic words heard nowhere else in the conversation at hand, from 0 to 1.
+
+    Returns:
+        What it is and how much it weighs.
+    """
+    sentence = _with_intro(sentence)
+    spoken = trim_opening(sentence.spoken)
+    text = trim_opening(sentence.text)
+    reading = read(sentence.spoken)
+    values = tuple(find_values(text))
+    question = text.rstrip("\"'”’»)").endswith(("?", "？", "؟")) or (reading.unspaced and "吗" in text[-3:])
+    whole = reading
+    core = _core(spoken)
+    if core != spoken and not reading.has(*_STANDING, "aside"):
+        reading = read(core)  # in the language of the sentence itself, whatever language its lead is in
+    imperative = _is_imperative(core, reading) and (
+        core == spoken or reading.has("please", "not", "universal", "scope")
+    )
+    definite = _is_definite(core)
+    standing = _standing(reading, imperative=imperative, question=question)
+    if sentence.intro and not question and read(sentence.intro).has("rulehead", "scope"):
+        standing += _ANNOUNCED
+    score = _BIAS + _NOVEL * novelty + _MOSTLY_NOVEL * max(0.0, novelty - 0.5) + standing
+    score += sum(_LASTING[group] for group in reading.cues if group in _LASTING)
+    score += _VALUE if values else 0.0
+    passing = _passing(reading, question=question)
+    score -= passing
+    steady = standing - passing / 2
+    if len(spoken) * 2 < len(text):
+        steady, score = 0.0, -5.0  # mostly a quotation: somebody else's words
+    if _MARKER.match(text):
+        steady, score = 2.0, 3.0
+    weight = round(1 / (1 + exp(-score)), 3)
+    kind: Literal["rule", "fact", "moment"] = "moment"
+    if steady >= RULE_STANDING and not question:
+        # What is told to hold always does so however much it is talked about: no word of novelty here.
+        kind, weight = "rule", max(weight, RULE_WEIGHT)
+    elif weight >= FACT_WEIGHT:
+        kind = "fact"
+    return Judgement(
+        kind,
+        weight,
+        text,
+        reading,
+        values,
+        update=not question and (whole.has("update") or (whole.has("shift") and not _is_personal(core))),
+        takes_back="" if question else _takes_back(whole),
+        definite=definite,
+        question=question,
+        imperative=imperative,
+        about=_about(core, values),
+        verb=_verb(core) if imperative else "",
+        subject=_subject(core) if definite else (),
+    )
+
+
+def _with_intro(sentence: Sentence) -> Sentence:
+    """A list item together with the line that introduces it, where that line is the instruction itself."""
+    if not sentence.intro or not sentence.bullet:
+        return sentence
+    intro = read(sentence.intro)
+    told = min(intro.cues.get(group, 9) for group in ("universal", "scope", "not", "must")) <= 1
+    if not told or intro.has("rulehead", "ask", "ack") or intro.words[0] in _SPEAKING:
+        return sentence
+    text, spoken = (f"{sentence.intro} {part}" for part in (sentence.text, sentence.spoken))
+    return Sentence(text, spoken, "", bullet=True)
+
+
+def trim_opening(text: str) -> str:
+    """A sentence without its greetings and openers, else as it is.
+
+    Args:
+        text: A sentence.
+
+    Returns:
+        It, from its first part that says something, without parentheses around it.
+    """
+    trimmed = text
+    if text[:1] in "([（" and text[-2:].rstrip(".!")[-1:] in {")", "]", "）"}:
+        trimmed = text[1:].rstrip(".!")[:-1]
+    for _ in range(3):
+        opener = _OPENER.match(trimmed)
+        if not opener or len(trimmed) - opener.end() < _SHORTEST:
+            break
+        reading = read(opener[1])
+        if reading.topic or not reading.has("aside", "ack", "feel", "shift"):
+            break
+        trimmed = trimmed[opener.end() :]
+    return trimmed
+
+
+def _core(spoken: str) -> str:
+    """A sentence without a label or a short lead that says nothing itself: the rest decides what it is about."""
+    opener = _OPENER.match(spoken)
+    if not opener or opener[0].rstrip()[-1] not in ",:" or len(spoken) - opener.end() < _SHORTEST:
+        return spoken
+    head = read(opener[1])
+    rest = spoken[opener.end() :]
+    labels = ":" in opener[0] and len(read(rest).content) >= 2
+    leads = not head.topic or (len(head.words) <= _LEAD_WORDS and len(head.topic) == 1 and not head.has(*_STANDING))
+    return rest if labels or leads else spoken
+
+
+def _is_imperative(spoken: str, reading: Reading) -> bool:
+    """Whether it reads as an instruction: a bare verb first in English, a polite word or a negated verb elsewhere."""
+    if reading.unspaced:
+        return reading.has("please")
+    interjection = _INTERJECTION.match(spoken)
+    spoken = spoken[interjection.end() :] if interjection else spoken
+    words = split_words(spoken)
+    while words and (
+        words[0] in {"please", "then", "always", "never", "do", "don't", "not", "just", "only", "kindly", "also"}
+    ):
+        if words[0] in {"don't", "never", "always"}:
+            return True
+        words = words[1:]
+    if not words or (not spoken.isascii() and not words[0].isascii()):
+        return reading.has("please")
+    first = words[0]
+    # "Mobile data is on": a verb of being right behind its first words makes a sentence a statement.
+    for place, word in enumerate(words[1:4], start=1):
+        if word in _FINITE and words[place - 1] not in _CLAUSE_WORDS:
+            return False
+    return first not in _NOT_IMPERATIVE and not _ADVERB_OR_NOUN.search(first) and spoken[:1].isalpha()
+
+
+def _about(core: str, values: tuple[FoundValue, ...]) -> tuple[str, ...]:
+    said = {stem(word) for value in values for word in split_words(value.value) if word.isdigit()}
+    for value in values:
+        core = core.replace(value.value, " ") if len(value.value) > 2 else core
+    return tuple(sorted(word for word in read(core).content if word not in said))
+
+
+def _verb(core: str) -> str:
+    reading = read(core)
+    return "" if reading.unspaced else next((stem(word) for word in reading.words if stem(word) in reading.content), "")
+
+
+def _is_personal(core: str) -> bool:
+    """Whether it opens with the speaker, or points: "I now see …" reports, and changes nothing."""
+    words = split_words(core[:80])[:2]
+    return any(word in _SPEAKING or word in _POINTING for word in words)
+
+
+def _takes_back(reading: Reading) -> Literal["", "permits", "forgets"]:
+    if reading.cues.get("forget", 9) <= (len(reading.words) if reading.unspaced else 1):
+        return "forgets"
+    # "It is no longer needed" is talk of a thing; "you no longer need to" is said to the agent.
+    return "permits" if reading.has("retract") and (reading.has("you") or reading.cues["retract"] <= 1) else ""
+
+
+def _subject(spoken: str) -> tuple[str, ...]:
+    """The topic before the first copula."""
+    words = split_words(spoken[:160])
+    at = next((place for place, word in enumerate(words) if place and word in _COPULAS), 0)
+    return tuple(sorted(read(" ".join(words[:at])).content)) if at else ()
+
+
+def _standing(reading: Reading, *, imperative: bool, question: bool) -> float:
+    """How much a sentence asks for something that lasts, by the cues of scope, quantity, duty and taste in it."""
+    told = imperative or reading.has("you", "please", "must") or reading.cues.get("universal") == 0
+    score = sum(_STANDING[group] for group in reading.cues if group in _STANDING)
+    if told and reading.has("universal", "scope"):
+        score += 0.6
+    if imperative and reading.has("not"):
+        score += 0.9
+    if imperative and reading.has("limit", "condition"):
+        score += 0.3
+    if reading.has("past") and not told:
+        score -= 0.8
+    return score - (1.0 if question else 0.0)
+
+
+def _passing(reading: Reading, *, question: bool) -> float:
+    """How much a sentence belongs to this moment alone: it asks, answers, reports, or points at what was just said."""
+    score = sum(_PASSING[group] for group in reading.cues if group in _PASSING)
+    words = len(reading.words) / (_UNSPACED_WORD if reading.unspaced else 1)
+    if question:
+        score += 2.2
+    if words < 4:
+        score += 0.8
+    score += 0.8 * (words > 15) + 0.4 * (words > 25) + 0.8 * (words > 45)
+    if len(reading.content) < 2:
+        score += 1.2 if reading.content else 1.6
+    if not reading.cues:
+        score += 0.8
+    if reading.words and reading.words[0] in _POINTING:
+        score += 1.4
+    if reading.cues.get("self") == 0 and not reading.unspaced and reading.words[0] in _SPEAKING:
+        score += 1.0
+    return score
+
+
+def _is_definite(spoken: str) -> bool:
+    words = split_words(spoken[:160])[:12]
+    for at, word in enumerate(words):
+        if at and word in _COPULAS:
+            return any(before in _DEFINITE or before.endswith("'s") for before in words[:at])
+    return False

@@ -1,0 +1,323 @@
+"""`SnapshotStore`: restorable points of a session. Never sent to a model (requirement S2)."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+from uuid import uuid4
+
+from langchain_core.messages import BaseMessage
+from pydantic import BaseModel, ValidationError
+
+from langchain_ctxcompress.errors import ConfigError, RecordError, SnapshotNotFoundError
+from langchain_ctxcompress.messages import ensure_ids, is_derived
+from langchain_ctxcompress.storage.codec import decode_message, encode_message, record_hash
+from langchain_ctxcompress.storage.history import SessionHistory, check_messages
+from langchain_ctxcompress.storage.keys import SessionKeys
+from langchain_ctxcompress.storage.records import CheckpointSummary
+from langchain_ctxcompress.storage.redaction import RedactHook, Redactor
+from langchain_ctxcompress.storage.snapshot_parts import (
+    Purpose,
+    Row,
+    Snapshot,
+    checkpoint_text,
+    cut_parts,
+    read_checkpoint,
+    read_rows,
+    remove_steps,
+    snapshot_steps,
+    snapshots_steps,
+    texts_steps,
+    write_steps,
+)
+from langchain_ctxcompress.storage.steps import StoreSteps, arun, run
+
+if TYPE_CHECKING:
+    from langgraph.store.base import BaseStore
+
+Snapshots = list[Snapshot]
+GoalType = type[BaseModel] | Callable[[dict[str, Any]], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RestoredSnapshot:
+    """What a snapshot gives back.
+
+    Attributes:
+        snapshot: Its record.
+        messages: The messages, equal to what was saved.
+        checkpoints: The summary checkpoints, equal to what was saved.
+        goals: The goals: dicts of JSON values, or what the goal type made of them.
+    """
+
+    snapshot: Snapshot
+    messages: list[BaseMessage]
+    checkpoints: list[CheckpointSummary] = field(default_factory=list)
+    goals: list[Any] = field(default_factory=list)
+
+
+class SnapshotStore:
+    """Saves and restores points of a session: messages, checkpoints and goals.
+
+    A snapshot refers to the session history, where its messages are archived first if they are not yet. What it costs
+    besides is what it does not share with earlier snapshots. Safe from several threads and processes.
+
+    Args:
+        store: A LangGraph store, the path of a SQLite file, a `sqlite:` or `postgresql:` URL, or `None` for memory.
+        session_id: Whose conversation; any text.
+        namespace: Keeps tenants apart; the same as the session history's.
+        goal_type: What `restore` makes goals of again: a pydantic model (`Goal`), or a callable that is given each
+            dict. Without it goals come back as dicts of JSON values, as this room knows nothing of goals.
+        redact: As in `SessionHistory`; what it changes is saved and restored as changed.
+
+    Raises:
+        ConfigError: `store` is none of these.
+    """
+
+    def __init__(
+        self,
+        store: BaseStore | Path | str | None,
+        *,
+        session_id: str,
+        namespace: Sequence[str] = (),
+        goal_type: GoalType | None = None,
+        redact: RedactHook | None = None,
+    ) -> None:
+        self._history = SessionHistory(store, session_id=session_id, namespace=namespace)
+        self.store = self._history.store
+        self.session_id = session_id
+        self.goal_type = goal_type
+        self._keys = SessionKeys(session_id, namespace)
+        self._redactor = Redactor(redact)
+        self._last_order = 0
+
+    def __repr__(self) -> str:
+        return f"SnapshotStore(ctxcompress_record='snapshot', session_id={self.session_id!r})"
+
+    def create(
+        self,
+        messages: Sequence[BaseMessage],
+        checkpoints: Sequence[CheckpointSummary] = (),
+        goals: Sequence[BaseModel | Mapping[str, Any]] = (),
+        purpose: Purpose = "recovery",
+        *,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Snapshot:
+        """Save a point.
+
+        Args:
+            messages: The messages, in order; summary messages and shortened ones too.
+            checkpoints: The summary checkpoints.
+            goals: The goals: pydantic models, or dicts of JSON values.
+            purpose: What it is for: `recovery`, `rollback` or `emergency`.
+            metadata: Anything else, as JSON values.
+
+        Returns:
+            Its record.
+
+        Raises:
+            InvalidMessagesError: Something in `messages` is no message.
+            ConfigError: The purpose is unknown, or a goal or the metadata is not made of JSON values.
+            StorageError: The store failed; no snapshot was made.
+        """
+        return run(self.create_steps(messages, checkpoints, goals, purpose, metadata=metadata), self.store)
+
+    async def acreate(
+        self,
+        messages: Sequence[BaseMessage],
+        checkpoints: Sequence[CheckpointSummary] = (),
+        goals: Sequence[BaseModel | Mapping[str, Any]] = (),
+        purpose: Purpose = "recovery",
+        *,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Snapshot:
+        """As `create`, without blocking the loop."""
+        return await arun(self.create_steps(messages, checkpoints, goals, purpose, metadata=metadata), self.store)
+
+    def restore(self, snapshot_id: str, *, goal_type: GoalType | None = None) -> RestoredSnapshot:
+        """Give back what was saved.
+
+        Args:
+            snapshot_id: The snapshot.
+            goal_type: As in the class, for this call.
+
+        Raises:
+            SnapshotNotFoundError: There is no such snapshot.
+            RecordError: It, or something it refers to, is damaged or missing; the error names what.
+        """
+        return run(self.restore_steps(snapshot_id, goal_type=goal_type), self.store)
+
+    async def arestore(self, snapshot_id: str, *, goal_type: GoalType | None = None) -> RestoredSnapshot:
+        """As `restore`, without blocking the loop."""
+        return await arun(self.restore_steps(snapshot_id, goal_type=goal_type), self.store)
+
+    def list(self) -> Snapshots:
+        """The snapshots' records, newest first; a damaged one is logged and left out."""
+        return run(snapshots_steps(self._keys), self.store)
+
+    async def alist(self) -> Snapshots:
+        """As `list`, without blocking the loop."""
+        return await arun(snapshots_steps(self._keys), self.store)
+
+    def cleanup(self, keep: int = 5, older_than: timedelta | None = None) -> int:
+        """Remove old snapshots.
+
+        Args:
+            keep: The newest so many always stay.
+            older_than: Of the others, only those older than this go. By default all of them.
+
+        Returns:
+            How many were removed.
+
+        Raises:
+            ConfigError: `keep` is negative.
+        """
+        return run(self.cleanup_steps(keep, older_than), self.store)
+
+    async def acleanup(self, keep: int = 5, older_than: timedelta | None = None) -> int:
+        """As `cleanup`, without blocking the loop."""
+        return await arun(self.cleanup_steps(keep, older_than), self.store)
+
+    def delete(self, snapshot_id: str) -> None:
+        """Remove one snapshot. The session history keeps its messages.
+
+        Raises:
+            SnapshotNotFoundError: There is no such snapshot.
+        """
+        run(self.delete_steps(snapshot_id), self.store)
+
+    async def adelete(self, snapshot_id: str) -> None:
+        """As `delete`, without blocking the loop."""
+        await arun(self.delete_steps(snapshot_id), self.store)
+
+    def create_steps(
+        self,
+        messages: Sequence[BaseMessage],
+        checkpoints: Sequence[CheckpointSummary],
+        goals: Sequence[BaseModel | Mapping[str, Any]],
+        purpose: Purpose,
+        *,
+        metadata: Mapping[str, Any] | None,
+    ) -> StoreSteps[Snapshot]:
+        """The routine behind `create`."""
+        if purpose not in get_args(Purpose):
+            msg = f"purpose is {purpose!r}: it must be one of {', '.join(get_args(Purpose))}"
+            raise ConfigError(msg)
+        saved_goals = tuple(_plain(goal, f"goal {place}") for place, goal in enumerate(goals))
+        saved_metadata = _plain(metadata or {}, "metadata")
+        archived = yield from self._archive_steps(messages)
+        rows = [_row(given, kept) for given, kept in zip(messages, archived, strict=True)]
+        parts = cut_parts(rows)
+        saved = [checkpoint_text(self._redactor.checkpoint(checkpoint)) for checkpoint in checkpoints]
+        texts = {record_hash(text): text for text in (*parts, *saved)}
+        snapshot = Snapshot(
+            snapshot_id=f"s{uuid4().hex[:12]}",
+            session_id=self.session_id,
+            purpose=purpose,
+            order=self._next_order(),
+            messages=len(rows),
+            parts=tuple(map(record_hash, parts)),
+            checkpoints=tuple(map(record_hash, saved)),
+            goals=saved_goals,
+            metadata=saved_metadata,
+        ).sealed()
+        yield from write_steps(self._keys, snapshot, texts)
+        return snapshot
+
+    def restore_steps(self, snapshot_id: str, *, goal_type: GoalType | None = None) -> StoreSteps[RestoredSnapshot]:
+        """The routine behind `restore`."""
+        snapshot = yield from self._found(snapshot_id)
+        snapshot.check()
+        name = f"snapshot {snapshot_id!r}"
+        rows = read_rows((yield from texts_steps(self._keys, snapshot.parts, of=name)))
+        texts = yield from texts_steps(self._keys, snapshot.checkpoints, of=name)
+        checkpoints = [read_checkpoint(text, name=f"a checkpoint of {name}") for text in texts]
+        entries = yield from self._history.revisions_steps(
+            (row.message_id, row.record) for row in rows if row.data is None
+        )
+        messages: list[BaseMessage] = []
+        for row in rows:
+            entry = entries.get((row.message_id, row.record))
+            data = row.data if row.data is not None else entry.data if entry else None
+            if data is None or not data.isascii() or record_hash(data) != row.record:
+                problem = "the archive does not hold any more" if data is None else "is not what was saved"
+                msg = f"{name} cannot be restored: message {row.message_id!r} {problem}"
+                raise RecordError(msg)
+            message = decode_message(data, record=f"message {row.message_id!r} of {name}")
+            messages.append(message if row.named else message.model_copy(update={"id": None}))
+        goals = [_goal(goal, goal_type or self.goal_type, name) for goal in snapshot.goals]
+        return RestoredSnapshot(snapshot, messages, checkpoints, goals)
+
+    def cleanup_steps(self, keep: int, older_than: timedelta | None) -> StoreSteps[int]:
+        """The routine behind `cleanup`."""
+        if keep < 0:
+            msg = f"keep is {keep}: it must be 0 or more"
+            raise ConfigError(msg)
+        old = (yield from snapshots_steps(self._keys))[keep:]
+        if older_than is not None:
+            limit = datetime.now(UTC) - older_than
+            old = [snapshot for snapshot in old if snapshot.created_at < limit]
+        yield from remove_steps(self._keys, old)
+        return len(old)
+
+    def delete_steps(self, snapshot_id: str) -> StoreSteps[None]:
+        """The routine behind `delete`."""
+        yield from remove_steps(self._keys, [(yield from self._found(snapshot_id))])
+
+    def _found(self, snapshot_id: str) -> StoreSteps[Snapshot]:
+        snapshot = yield from snapshot_steps(self._keys, snapshot_id)
+        if snapshot is None:
+            msg = f"there is no snapshot {snapshot_id!r} in session {self.session_id!r}"
+            raise SnapshotNotFoundError(msg)
+        return snapshot
+
+    def _archive_steps(self, messages: Sequence[BaseMessage]) -> StoreSteps[Sequence[BaseMessage]]:
+        """Archive the messages; returns them as they are archived: with ids, and redacted."""
+        check_messages(messages)
+        archived = [self._redactor.message(message) for message in ensure_ids(messages, self.session_id)]
+        yield from self._history.append_steps(archived)
+        return archived
+
+    def _next_order(self) -> int:
+        self._last_order = max(time.time_ns(), self._last_order + 1)
+        return self._last_order
+
+
+def _row(given: BaseMessage, kept: BaseMessage) -> Row:
+    """The reference to a message; one that is no original is not in the history, and goes along."""
+    data = encode_message(kept)
+    return Row(kept.id or "", record_hash(data), data if is_derived(kept) else None, bool(given.id))
+
+
+def _plain(value: BaseModel | Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The value as JSON gives it back.
+
+    Raises:
+        ConfigError: JSON would not give it back as it is.
+    """
+    plain = value.model_dump(mode="json") if isinstance(value, BaseModel) else dict(value)
+    try:
+        back: dict[str, Any] = json.loads(json.dumps(plain, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        msg = f"{name} cannot be saved: {error}; use JSON values"
+        raise ConfigError(msg) from error
+    if back != plain:
+        msg = f"{name} would not come back as it is: use JSON values (lists, not tuples; texts as keys)"
+        raise ConfigError(msg)
+    return back
+
+
+def _goal(goal: dict[str, Any], goal_type: GoalType | None, name: str) -> Any:
+    if goal_type is None:
+        return goal
+    try:
+        validate: Callable[[dict[str, Any]], Any] = getattr(goal_type, "model_validate", goal_type)
+        return validate(goal)
+    except (ValidationError, TypeError, ValueError, KeyError) as error:
+        msg = f"a goal of {name} cannot be read as {getattr(goal_type, '__name__', goal_type)}: {error}"
+        raise RecordError(msg) from error

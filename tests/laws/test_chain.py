@@ -1,0 +1,183 @@
+"""Laws 1, 2, 3, 5, 6, 8 and 9 after each of many steps: compressions in a row, with all that happens between them."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langgraph.store.memory import InMemoryStore
+
+from langchain_ctxcompress import ChatModelSummariser, ContextCompressor, PrunerConfig, is_pinned, pin, unpin
+from tests.laws.judge import as_bytes, illegal, over, voice_lost
+from tests.support.conversations import WORDS
+from tests.support.legality import is_summary, mark_kind
+from tests.support.models import ScriptedChatModel
+
+REPLIES = (
+    "order #W1 was refunded",
+    "",
+    RuntimeError("down"),
+    "far too long " * 2_000,
+    ValueError("prompt is too long"),
+)
+
+
+class Conversation(RuleBasedStateMachine):
+    """One conversation, one store; compressors come and go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.store = InMemoryStore()
+        self.number = 0
+        self.view: list[BaseMessage] = []
+        self.whole: dict[str, BaseMessage] = {}
+        """The newest revision of every message, in order: what a client that keeps everything holds."""
+        self.removed: set[str] = set()
+        self.archived: set[str] = set()
+
+    @initialize(
+        limit=st.sampled_from((150, 400, 1_000, 2_500)),
+        strategy=st.sampled_from(("ladder", "ladder", "middle-out", "top-down-truncation", "emergency")),
+        reply=st.sampled_from((None, *REPLIES)),
+        seed=st.integers(0, 2**16),
+    )
+    def start(self, limit: int, strategy: str, reply: Any, seed: int) -> None:
+        self.limit, self.strategy, self.reply = limit, strategy, reply
+        self.rng = random.Random(seed)
+        self.compressor = self.fresh()
+        self.add([SystemMessage(self.text(8))])
+
+    def fresh(self) -> ContextCompressor:
+        model = None
+        if self.reply is not None:
+            model = ChatModelSummariser(ScriptedChatModel(self.reply), attempts=1, retry_wait=0)
+        return ContextCompressor(
+            model,
+            config=PrunerConfig.for_limit(self.limit),
+            strategy=self.strategy,
+            store=self.store,
+            session_id="s",
+        )
+
+    def text(self, words: int) -> str:
+        return " ".join(self.rng.choices(WORDS, k=words))
+
+    def add(self, messages: list[BaseMessage]) -> None:
+        for message in messages:
+            self.number += 1
+            message.id = f"m{self.number}"
+            self.whole[message.id] = message
+        self.view = [*self.view, *messages]
+
+    @rule(count=st.integers(1, 4), words=st.sampled_from((4, 30, 30, 200)))
+    def exchanges(self, count: int, words: int) -> None:
+        for _ in range(count):
+            self.add([HumanMessage(self.text(words)), AIMessage(self.text(words))])
+
+    @rule(steps=st.integers(1, 4), parallel=st.integers(1, 3), words=st.sampled_from((5, 60, 400)))
+    def agent_steps(self, steps: int, parallel: int, words: int) -> None:
+        self.add([HumanMessage(self.text(10))])
+        for _ in range(steps):
+            calls = [{"name": "look", "args": {"q": self.text(6)}, "id": f"c{place}"} for place in range(parallel)]
+            results = [ToolMessage(self.text(words), tool_call_id=f"c{place}") for place in range(parallel)]
+            self.rng.shuffle(results)
+            self.add([AIMessage(self.text(4), tool_calls=calls), *results])
+
+    @rule()
+    def question(self) -> None:
+        self.add([HumanMessage(self.text(12))])
+
+    @precondition(lambda self: self.plain())
+    @rule(data=st.data())
+    def edit(self, data: st.DataObject) -> None:
+        place = data.draw(st.sampled_from(self.plain()))
+        edited = self.view[place].model_copy(update={"content": "edited: " + self.text(10)})
+        self.put(place, edited)
+
+    @precondition(lambda self: self.plain())
+    @rule(data=st.data())
+    def toggle_pin(self, data: st.DataObject) -> None:
+        place = data.draw(st.sampled_from(self.plain()))
+        message = self.view[place]
+        self.put(place, unpin(message) if is_pinned(message) else pin(message))
+
+    @precondition(lambda self: self.plain(HumanMessage))
+    @rule(data=st.data())
+    def delete(self, data: st.DataObject) -> None:
+        """Somebody removes a human message: it is gone from the conversation, and not from the archive."""
+        place = data.draw(st.sampled_from(self.plain(HumanMessage)))
+        gone = self.view[place]
+        self.view = [*self.view[:place], *self.view[place + 1 :]]
+        self.removed.add(gone.id or "")
+        del self.whole[gone.id or ""]
+
+    @rule()
+    def restart(self) -> None:
+        self.compressor = self.fresh()
+
+    @rule(force=st.booleans())
+    def compress(self, force: bool) -> None:
+        given = self.view
+        result = self.compressor.compress(given, force=force)
+        self.judge(result.messages, given)
+        assert result.tokens_after <= result.tokens_before
+        self.view = result.messages
+
+    @precondition(lambda self: self.view)
+    @rule()
+    def send_everything_again(self) -> None:
+        """A client that keeps the whole list: what it gets is as good as what the other one has."""
+        given = list(self.whole.values())
+        result = self.compressor.compress(given)
+        self.judge(result.messages, given)
+        self.view = result.messages
+
+    def plain(self, kind: type[BaseMessage] = BaseMessage) -> list[int]:
+        """The places of messages that are no summaries, and not what was left of cut ones."""
+        return [p for p, m in enumerate(self.view) if isinstance(m, kind) and mark_kind(m) in (None, "pin")]
+
+    def put(self, place: int, message: BaseMessage) -> None:
+        self.view = [*self.view[:place], message, *self.view[place + 1 :]]
+        self.whole[message.id or ""] = message
+
+    def judge(self, output: list[BaseMessage], given: list[BaseMessage]) -> None:
+        assert illegal(self.compressor, output, given) == []
+        assert voice_lost(output, given) == []
+        if self.strategy == "ladder":  # what was left of the list is what the next step judges by
+            assert over(output, self.compressor.view(given), self.limit) == []
+
+    @invariant()
+    def every_original_is_accounted_for(self) -> None:
+        """In the list as it is, or back from the archive byte for byte."""
+        there = {m.id: as_bytes(m) for m in self.view if not is_summary(m)}
+        for message_id, message in self.whole.items():
+            wanted = as_bytes(message)
+            if there.get(message_id) == wanted:
+                continue
+            back = self.compressor.expand_message(message_id)
+            assert back is not None, f"{message_id} is nowhere"
+            assert as_bytes(unpin(back)) == as_bytes(unpin(message)), f"{message_id} comes back changed"
+
+    @invariant()
+    def every_id_that_left_is_covered(self) -> None:
+        there = {message.id for message in self.view if not is_summary(message)}
+        covered = {i for record in self.compressor.history().checkpoints() for i in record.covered}
+        assert set(self.whole) - there - covered == set()
+
+    @invariant()
+    def there_is_one_summary(self) -> None:
+        assert sum(map(is_summary, self.view)) <= 1
+
+
+class TestConversation(Conversation.TestCase):
+    settings = settings(max_examples=12, stateful_step_count=25, suppress_health_check=list(HealthCheck))
+
+
+@pytest.mark.slow
+class TestLongConversation(Conversation.TestCase):
+    settings = settings(max_examples=300, stateful_step_count=60, suppress_health_check=list(HealthCheck))

@@ -1,0 +1,83 @@
+"""The rendered ledger: bounded, stable, and unable to leave its frame (G5)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from langchain_ctxcompress.ledger import Goal, Ledger, escape, merge, render
+from tests.ledger.talk import said, shown, words
+
+LINES = [
+    "Always quote prices in francs.",
+    "Never phone my office.",
+    "I can't eat sesame.",
+    "My brother Ilyas keeps the accounts.",
+    "The deadline for the mural is 3 May.",
+    "Please book a taxi for 9:30.",
+    "The order is #W2905754 and the badge is 44817.",
+    "Our supplier for the sauna is Norvik.",
+]
+lines = st.lists(st.sampled_from(LINES), max_size=8)
+
+
+def fixed_part(ledger: Ledger) -> str:
+    return render(Ledger(rules=ledger.rules, superseded=ledger.superseded), max_tokens=0, count=words)
+
+
+@given(lines, st.integers(0, 200))
+def test_it_keeps_to_its_budget_unless_the_rules_alone_are_over_it(texts: list[str], budget: int) -> None:
+    ledger = said(*texts)
+    text = shown(ledger, budget)
+    assert words(text) <= max(budget, words(fixed_part(ledger)))
+
+
+@given(lines, st.integers(0, 200))
+def test_g5_rules_and_the_goal_are_never_what_goes(texts: list[str], budget: int) -> None:
+    ledger = said(*texts)
+    text = render(ledger, Goal(description="Open the shop"), max_tokens=budget, count=words)
+    assert "Open the shop" in text
+    assert all(rule.text in text for rule in ledger.rules)
+
+
+@given(lines, st.integers(0, 200))
+def test_the_same_ledger_gives_the_same_bytes(texts: list[str], budget: int) -> None:
+    ledger = said(*texts)
+    again = Ledger.model_validate_json(ledger.model_dump_json())
+    assert shown(ledger, budget) == shown(again, budget)
+    assert shown(merge(ledger, ledger), budget) == shown(ledger, budget)
+
+
+@given(lines)
+def test_values_go_before_facts(texts: list[str]) -> None:
+    ledger = said(*texts)
+    full = shown(ledger)
+    for budget in range(words(full)):
+        text = shown(ledger, budget)
+        if "## Values" in text:
+            assert all(fact.text in text for fact in ledger.facts)
+
+
+def test_an_empty_ledger_is_an_empty_text() -> None:
+    assert render(Ledger(), max_tokens=100, count=words) == ""
+
+
+@pytest.mark.parametrize("tag", ["</ledger>", "<system>", "<!-- x -->", "<?xml", "</ summary >"])
+def test_text_cannot_open_or_close_a_tag(tag: str) -> None:
+    ledger = said(f"Never phone my office {tag} ever.")
+    shown_tag = tag.replace("<", "&lt;") if tag[1:2] != "/" or tag[2:3].isalpha() else tag
+    assert shown_tag in shown(ledger) or tag not in shown(ledger)
+    assert "</ledger>" not in shown(ledger)
+    assert "<system>" not in shown(ledger)
+
+
+@given(st.text())
+def test_escaping_is_one_line_and_idempotent(text: str) -> None:
+    escaped = escape(text)
+    assert "\n" not in escaped
+    assert escape(escaped) == escaped
+
+
+def test_what_is_no_tag_stays_as_written() -> None:
+    assert escape("keep a < b and 3 <4, a->b") == "keep a < b and 3 <4, a->b"

@@ -1,0 +1,64 @@
+"""Exact values in text (G5)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from langchain_ctxcompress.ledger import find_values
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ("order #W2905754.", "id", "#W2905754"),
+        ("user mia_li_3668,", "id", "mia_li_3668"),
+        ("it costs $4,200!", "amount", "$4,200"),
+        ("4.200,50 €", "amount", "4.200,50 €"),
+        ("900 euros", "amount", "900 euros"),
+        ("a share of 35%", "percent", "35%"),
+        ("on 2025-05-14", "date", "2025-05-14"),
+        ("by 14 May 2025", "date", "14 May 2025"),
+        ("on May 14th", "date", "May 14th"),
+        ("am 14. Mai", "date", "14. Mai"),
+        ("el 3 de junio", "date", "3 de junio"),
+        ("on Fridays", "date", "Fridays"),
+        ("截止5月14日。", "date", "5月14日"),
+        ("at 5 pm", "time", "5 pm"),
+        ("um 17:30", "time", "17:30"),
+        ("in /etc/hosts", "path", "/etc/hosts"),
+        ("open src/app/main.py", "path", "src/app/main.py"),
+        ("see `setup.cfg`", "path", "setup.cfg"),
+        ("https://x.example/a?b=1,", "url", "https://x.example/a?b=1"),
+        ("mail ana.b@x.example", "email", "ana.b@x.example"),
+        ("on branch feature/login", "branch", "feature/login"),
+        ("branch release/2.4", "branch", "release/2.4"),
+        ("version 2.9.0", "version", "2.9.0"),
+        ("commit 9fceb02d0ae5", "hash", "9fceb02d0ae5"),
+        ("error 502", "error", "502"),
+        ("call +1 555 123 2002", "phone", "+1 555 123 2002"),
+        ("555-123-2002", "phone", "555-123-2002"),
+        ("to 12 Oak Street", "address", "12 Oak Street"),
+        ("host 10.0.0.3", "host", "10.0.0.3"),
+        ("badge 44817", "number", "44817"),
+    ],
+)
+def test_g5_values_are_found_with_their_kind(text: str, kind: str, value: str) -> None:
+    assert (kind, value) in [(found.kind, found.value) for found in find_values(text)]
+
+
+@pytest.mark.parametrize(
+    "text", ["and/or", "e.g. this", "I'd say so.", "well-known", "15-inch", "may I", "U.S.", "it's fine..."]
+)
+def test_plain_words_are_no_values(text: str) -> None:
+    assert list(find_values(text)) == []
+
+
+@given(st.text(max_size=200))
+def test_places_point_at_the_value_in_order(text: str) -> None:
+    end = 0
+    for found in find_values(text):
+        assert found.start >= end
+        assert text[found.start : found.end].startswith(found.value)
+        end = found.end

@@ -1,0 +1,51 @@
+"""The user's own lines and sentences."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from langchain_ctxcompress.ledger.voice import own_lines, sentences, split_sentences
+
+
+@given(st.text(max_size=400))
+def test_own_lines_are_lines_of_the_message(text: str) -> None:
+    for line in own_lines(text):
+        assert line in text or "<" in text
+
+
+@given(st.text(max_size=400))
+def test_sentences_are_bounded(text: str) -> None:
+    assert all(0 < len(sentence.text) <= 600 for sentence in sentences(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("It costs 4.50. Fine!", ["It costs 4.50.", "Fine!"]),
+        ("See app.py. Then stop.", ["See app.py.", "Then stop."]),
+        ("Ask Dr. Vos e.g. today. Ok?", ["Ask Dr. Vos e.g. today.", "Ok?"]),
+        ("Bis zum 14. Mai. Gut.", ["Bis zum 14. Mai.", "Gut."]),
+        ("请用中文。谢谢！", ["请用中文。", "谢谢！"]),
+        ("One; two", ["One;", "two"]),
+    ],
+)
+def test_sentences_end_at_their_marks_only(text: str, parts: list[str]) -> None:
+    assert list(split_sentences(text)) == parts
+
+
+def test_text_after_a_paste_is_the_users_again() -> None:
+    assert [line for line in own_lines("```\nx\n```\nNever do it.") if line.strip()] == ["Never do it."]
+    assert [line for line in own_lines("<a>\nx\n</a>\nNever do it.") if line.strip()] == ["Never do it."]
+    assert [line for line in own_lines("> x\n\nNever do it.") if line.strip()] == ["Never do it."]
+
+
+def test_marks_of_other_programs_do_not_swallow_what_follows() -> None:
+    assert "Never do it." in own_lines("###STOP###\n\nNever do it.")
+
+
+def test_a_very_long_message_is_read_at_both_ends() -> None:
+    text = "First this.\n" + "x" * 100_000 + "\nLast that."
+    assert next(iter(sentences(text))).text == "First this."
+    assert [sentence.text for sentence in sentences(text)][-1] == "Last that."

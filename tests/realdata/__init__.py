@@ -1,0 +1,1 @@
+"""Recorded conversations, compressed one by one; skipped where they are not at hand."""

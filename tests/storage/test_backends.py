@@ -1,0 +1,208 @@
+"""Opening a store: memory, a SQLite file, a URL, or one clear error."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import sqlite3
+import stat
+import sys
+import types
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import HumanMessage
+from langgraph.store.memory import InMemoryStore
+from langgraph.store.sqlite import SqliteStore
+
+from langchain_ctxcompress.errors import ConfigError, CtxCompressError, StorageError
+from langchain_ctxcompress.storage import SessionHistory, open_store
+
+PASSWORD = "s3cret-pass"
+
+
+def works(store: Any) -> bool:
+    history = SessionHistory(store, session_id="s")
+    history.append([HumanMessage("x", id="1")])
+    return history.messages() == [HumanMessage("x", id="1")]
+
+
+class TestWhatIsGiven:
+    def test_none_is_memory_and_says_so(self, caplog: pytest.LogCaptureFixture) -> None:
+        with caplog.at_level(logging.INFO, "langchain_ctxcompress"):
+            store = open_store(None)
+        assert isinstance(store, InMemoryStore)
+        assert [r.levelname for r in caplog.records if "kept in memory" in r.getMessage()] == ["INFO"]
+        assert works(store)
+
+    def test_each_is_a_memory_of_its_own(self) -> None:
+        assert open_store(None) is not open_store(None)
+
+    def test_a_store_is_returned_as_it_is(self) -> None:
+        store = InMemoryStore()
+        assert open_store(store) is store
+
+    @pytest.mark.parametrize("given", [5, b"x.db", ["x.db"], object(), {"path": "x.db"}, InMemoryStore])
+    def test_anything_else_is_refused_by_its_type(self, given: Any) -> None:
+        with pytest.raises(ConfigError, match=f"store is a {type(given).__name__}: it must be"):
+            open_store(given)
+
+
+class TestSqlite:
+    @pytest.mark.parametrize("form", ["{}", "sqlite:{}", "sqlite://{}"])
+    def test_a_path_or_a_url(self, form: str, tmp_path: Path) -> None:
+        path = tmp_path / "a folder" / "new" / "history ä.db"
+        store = open_store(form.format(path))
+        assert isinstance(store, SqliteStore)
+        assert works(store)
+        assert path.is_file()
+
+    def test_a_path_object_and_again(self, tmp_path: Path) -> None:
+        path = tmp_path / "history.db"
+        assert works(open_store(path))
+        assert SessionHistory(path, session_id="s").messages() == [HumanMessage("x", id="1")]
+
+    def test_a_relative_path(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        assert works(open_store("sqlite:history.db"))
+        assert (tmp_path / "history.db").is_file()
+
+    def test_the_home_folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("HOME", str(tmp_path))
+        assert works(open_store("~/history.db"))
+        assert (tmp_path / "history.db").is_file()
+
+    @pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX's")
+    def test_only_its_owner_may_read_it(self, tmp_path: Path) -> None:
+        store = open_store(tmp_path / "history.db")
+        assert works(store)
+        modes = {entry.name: stat.S_IMODE(entry.stat().st_mode) for entry in tmp_path.iterdir()}
+        assert set(modes.values()) == {0o600}, modes
+
+    @pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX's")
+    def test_the_mode_of_a_file_that_is_there_stays(self, tmp_path: Path) -> None:
+        path = tmp_path / "history.db"
+        path.touch()
+        path.chmod(0o640)
+        open_store(path)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+    def test_what_was_written_survives_a_killed_process(self, tmp_path: Path) -> None:
+        store = open_store(tmp_path / "history.db")
+        assert isinstance(store, SqliteStore)
+        pragmas = [store.conn.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
+        assert pragmas == ["wal", 1]
+
+    def test_the_connection_ends_with_the_store(self, tmp_path: Path) -> None:
+        store = open_store(tmp_path / "history.db")
+        assert isinstance(store, SqliteStore)
+        connection = store.conn
+        del store
+        gc.collect()
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            connection.execute("SELECT 1")
+
+
+class TestWhatCannotBeOpened:
+    def refused(self, given: Any) -> str:
+        with pytest.raises((StorageError, ConfigError)) as caught:
+            open_store(given)
+        said = str(caught.value)
+        assert isinstance(caught.value, CtxCompressError)
+        assert "\n" not in said
+        return said
+
+    def test_a_folder(self, tmp_path: Path) -> None:
+        assert str(tmp_path) in self.refused(tmp_path)
+
+    @pytest.mark.parametrize("given", ["", "sqlite:"])
+    def test_no_path(self, given: str) -> None:
+        assert "cannot be opened" in self.refused(given)
+
+    def test_below_a_file(self, tmp_path: Path) -> None:
+        (tmp_path / "file").write_text("x")
+        assert "cannot be opened" in self.refused(tmp_path / "file" / "history.db")
+
+    def test_a_file_that_is_no_database(self, tmp_path: Path) -> None:
+        path = tmp_path / "letter.txt"
+        path.write_text("Dear reader, " * 100)
+        assert "cannot be used as a store" in self.refused(path)
+        assert path.read_text() == "Dear reader, " * 100
+
+    def test_nul_in_the_path(self) -> None:
+        assert "cannot be opened" in self.refused("a\x00b.db")
+
+    def test_the_home_of_nobody(self) -> None:
+        assert "cannot be opened" in self.refused("~no-such-user-here/history.db")
+
+    @pytest.mark.parametrize("scheme", ["mysql", "postgresql+psycopg", "POSTGRESQL", "redis", "http", "SQLite"])
+    def test_a_url_of_another_kind_makes_no_folder_of_that_name(
+        self, scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        said = self.refused(f"{scheme}://user:{PASSWORD}@host/db")
+        assert f"{scheme}: URL" in said
+        assert PASSWORD not in said
+        assert list(tmp_path.iterdir()) == []
+
+
+class TestPostgres:
+    @pytest.mark.parametrize(
+        "url",
+        [f"postgresql://u:{PASSWORD}@127.0.0.1:1/db", f"postgres://u:{PASSWORD}@127.0.0.1:1/db?bad=1", "postgresql:"],
+    )
+    def test_without_a_server_one_line_and_no_password(self, url: str) -> None:
+        with pytest.raises((StorageError, ConfigError)) as caught:
+            open_store(url)
+        said = str(caught.value)
+        assert "\n" not in said
+        assert PASSWORD not in said
+        assert "PostgreSQL" in said or "postgres" in said
+
+    def test_without_the_extra_the_error_says_which(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "langgraph.store.postgres", None)
+        with pytest.raises(ConfigError, match=r"langchain-ctxcompress\[postgres\]") as caught:
+            open_store(f"postgresql://u:{PASSWORD}@127.0.0.1:1/db")
+        assert PASSWORD not in str(caught.value)
+
+    def stand_in(self, monkeypatch: pytest.MonkeyPatch, *, broken: bool = False) -> list[str]:
+        """A module in place of LangGraph's, with a store that is one in memory."""
+        events: list[str] = []
+
+        class PostgresStore(InMemoryStore):
+            @classmethod
+            @contextmanager
+            def from_conn_string(cls, url: str) -> Any:
+                events.append(f"open {url}")
+                yield cls()
+                events.append("close")
+
+            def setup(self) -> None:
+                events.append("setup")
+                if broken:
+                    raise RuntimeError(f"no rights\nfor {PASSWORD}")
+
+        module = types.ModuleType("langgraph.store.postgres")
+        module.PostgresStore = PostgresStore  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "langgraph.store.postgres", module)
+        return events
+
+    def test_it_is_set_up_and_closed_with_the_store(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        events = self.stand_in(monkeypatch)
+        store = open_store("postgresql://u@h/db")
+        assert works(store)
+        assert events == ["open postgresql://u@h/db", "setup"]
+        del store
+        gc.collect()
+        assert events[-1] == "close"
+
+    def test_a_server_that_cannot_be_set_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        events = self.stand_in(monkeypatch, broken=True)
+        with pytest.raises(StorageError, match="cannot be used as a store: RuntimeError") as caught:
+            open_store(f"postgresql://u:{PASSWORD}@h/db")
+        assert PASSWORD not in str(caught.value)
+        assert "\n" not in str(caught.value)
+        assert events[-1] == "setup"
