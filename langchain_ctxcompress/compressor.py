@@ -11,19 +11,20 @@ from uuid import uuid4
 
 from langchain_core.messages import BaseMessage
 
-from langchain_ctxcompress import engine
-from langchain_ctxcompress.engine import CompressionPlan, CompressionResult, CoolDown, Driver, Job, Sessions, recall
 from langchain_ctxcompress.limits import PrunerConfig
-from langchain_ctxcompress.storage import RedactHook, SessionHistory, StoreSteps, arun, open_store, run
-from langchain_ctxcompress.strategies import CompressionStrategy, Tools, resolve_strategy
-from langchain_ctxcompress.summarize import ChatModelSummariser, resolve_model
-from langchain_ctxcompress.tokens import MessageCounter, count_tokens, truncate_to_tokens
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.runnables import Runnable
     from langgraph.store.base import BaseStore
 
+    from langchain_ctxcompress.engine import CompressionPlan, CompressionResult, CoolDown, Job
+    from langchain_ctxcompress.storage import RedactHook, SessionHistory, StoreSteps
+    from langchain_ctxcompress.strategies import CompressionStrategy
+    from langchain_ctxcompress.summarize import ChatModelSummariser
+
+# The rooms behind a compressor are imported when the first one is made: a program that only names the class, or only
+# makes a config, starts without them.
 logger = logging.getLogger(__name__)
 
 
@@ -62,6 +63,11 @@ class ContextCompressor:
         cooldown: CoolDown | None = None,
         redact: RedactHook | None = None,
     ) -> None:
+        from langchain_ctxcompress.engine import CoolDown, Driver, Sessions
+        from langchain_ctxcompress.storage import open_store
+        from langchain_ctxcompress.strategies import Tools, resolve_strategy
+        from langchain_ctxcompress.tokens import MessageCounter, count_tokens, truncate_to_tokens
+
         given = config is not None
         if config is None:
             config = PrunerConfig()
@@ -135,6 +141,8 @@ class ContextCompressor:
             TokenCountError: A message cannot be counted.
             ContextLimitError: What must stay is over the hard limit, and the config says to raise.
         """
+        from langchain_ctxcompress import engine
+
         job = self._job(
             messages,
             session_id,
@@ -145,7 +153,7 @@ class ContextCompressor:
             overhead_tokens=overhead_tokens,
         )
         result = self._driver.run(engine.compress(job), job.store)
-        _log(job, result)
+        engine.log_result(job, result)
         return result
 
     async def acompress(
@@ -160,6 +168,8 @@ class ContextCompressor:
         store: BaseStore | None = None,
     ) -> CompressionResult:
         """As `compress`, without blocking the loop."""
+        from langchain_ctxcompress import engine
+
         job = self._job(
             messages,
             session_id,
@@ -170,7 +180,7 @@ class ContextCompressor:
             overhead_tokens=overhead_tokens,
         )
         result = await self._driver.arun(engine.compress(job), job.store)
-        _log(job, result)
+        engine.log_result(job, result)
         return result
 
     def plan(
@@ -182,6 +192,8 @@ class ContextCompressor:
         overhead_tokens: int = 0,
     ) -> CompressionPlan:
         """What `compress` would do. No model is called and nothing is written."""
+        from langchain_ctxcompress import engine
+
         job = self._job(messages, session_id, force=force, overhead_tokens=overhead_tokens)
         return self._driver.run(engine.plan(job), job.store)
 
@@ -196,10 +208,16 @@ class ContextCompressor:
             checkpoint_id: The checkpoint.
             session_id: Where to look; by default in every session of the store, those last used first.
         """
+        from langchain_ctxcompress.engine import recall
+        from langchain_ctxcompress.storage import run
+
         return run(recall.expand(self._sessions, checkpoint_id, session_id), self.store)
 
     async def aexpand(self, checkpoint_id: str, *, session_id: str | None = None) -> list[BaseMessage] | None:
         """As `expand`, without blocking the loop."""
+        from langchain_ctxcompress.engine import recall
+        from langchain_ctxcompress.storage import arun
+
         return await arun(recall.expand(self._sessions, checkpoint_id, session_id), self.store)
 
     def expand_message(self, message_id: str, *, session_id: str | None = None) -> BaseMessage | None:
@@ -209,28 +227,42 @@ class ContextCompressor:
             message_id: The message.
             session_id: Where to look; by default in every session of the store, those last used first.
         """
+        from langchain_ctxcompress.engine import recall
+        from langchain_ctxcompress.storage import run
+
         return run(recall.expand_message(self._sessions, message_id, session_id), self.store)
 
     async def aexpand_message(self, message_id: str, *, session_id: str | None = None) -> BaseMessage | None:
         """As `expand_message`, without blocking the loop."""
+        from langchain_ctxcompress.engine import recall
+        from langchain_ctxcompress.storage import arun
+
         return await arun(recall.expand_message(self._sessions, message_id, session_id), self.store)
 
     def view(self, messages: Sequence[BaseMessage], *, session_id: str | None = None) -> list[BaseMessage]:
         """The active context of a full list as the stored checkpoints make it: nothing is compressed anew."""
+        from langchain_ctxcompress import engine
+
         job = self._job(messages, session_id)
         return self._driver.run(engine.view(job), job.store)
 
     async def aview(self, messages: Sequence[BaseMessage], *, session_id: str | None = None) -> list[BaseMessage]:
         """As `view`, without blocking the loop."""
+        from langchain_ctxcompress import engine
+
         job = self._job(messages, session_id)
         return await self._driver.arun(engine.view(job), job.store)
 
     def forget(self, session_id: str | None = None) -> None:
         """Remove everything of a session from the store: messages, index, checkpoints and snapshots."""
+        from langchain_ctxcompress.storage import run
+
         run(self._forget_steps(session_id or self.session_id), self.store)
 
     async def aforget(self, session_id: str | None = None) -> None:
         """As `forget`, without blocking the loop."""
+        from langchain_ctxcompress.storage import arun
+
         await arun(self._forget_steps(session_id or self.session_id), self.store)
 
     def forget_messages(self, message_ids: Iterable[str], *, session_id: str | None = None) -> int:
@@ -250,11 +282,17 @@ class ContextCompressor:
             StorageError: The store failed; call it again.
             RecordError: A damaged record could not be searched; the error names it, and all else was removed.
         """
+        from langchain_ctxcompress import engine
+        from langchain_ctxcompress.storage import run
+
         session = self._sessions.get(session_id or self.session_id)
         return run(engine.forget_messages(session, message_ids, self._tools, self.config), self.store)
 
     async def aforget_messages(self, message_ids: Iterable[str], *, session_id: str | None = None) -> int:
         """As `forget_messages`, without blocking the loop."""
+        from langchain_ctxcompress import engine
+        from langchain_ctxcompress.storage import arun
+
         session = self._sessions.get(session_id or self.session_id)
         return await arun(engine.forget_messages(session, message_ids, self._tools, self.config), self.store)
 
@@ -274,6 +312,8 @@ class ContextCompressor:
         instructions: str = "",
         overhead_tokens: int = 0,
     ) -> Job:
+        from langchain_ctxcompress.engine import Job, Sessions
+
         if store is not None and not self.store_given and store is not self.store:
             self._sessions = Sessions(
                 store, self.namespace, self._redact
@@ -293,6 +333,8 @@ class ContextCompressor:
 
 
 def _summariser_of(model: Any) -> ChatModelSummariser | None:
+    from langchain_ctxcompress.summarize import ChatModelSummariser, resolve_model
+
     if model is None or isinstance(model, ChatModelSummariser):
         return model
     resolved = resolve_model(model)
@@ -304,20 +346,4 @@ def _say_defaults(soft: int, hard: int) -> None:
     """Once a process: the default limits hold, and how to set others."""
     logger.info(
         "no config is given: soft limit %d, hard limit %d tokens; PrunerConfig.for_model(model) fits yours", soft, hard
-    )
-
-
-def _log(job: Job, result: CompressionResult) -> None:
-    level = logging.INFO if result.changed else logging.DEBUG
-    logger.log(
-        level,
-        "session %s: %s (%s), %d -> %d tokens, %d turns replaced, %d model calls, %.3f s",
-        job.session_id,
-        result.outcome,
-        result.reason,
-        result.tokens_before,
-        result.tokens_after,
-        result.turns_replaced,
-        result.model_calls,
-        result.seconds,
     )

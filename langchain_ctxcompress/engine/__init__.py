@@ -12,6 +12,7 @@ from langchain_ctxcompress.engine.job import Call, EngineSteps, Job, ModelCall, 
 from langchain_ctxcompress.engine.result import CompressionPlan, CompressionResult, Outcome
 from langchain_ctxcompress.engine.sessions import Session, Sessions
 from langchain_ctxcompress.engine.stages import compress, plan, view
+from langchain_ctxcompress.engine.verdict import log_result
 
 __all__ = [
     "ActiveContext",
@@ -32,6 +33,7 @@ __all__ = [
     "compress",
     "forget_messages",
     "is_active_context",
+    "log_result",
     "plan",
     "view",
 ]

@@ -39,7 +39,8 @@ class Driver:
                     if isinstance(call, StoreCall):
                         results: list[Any] = execute(store, call.ops)
                     else:
-                        results = answers = self._available(call.tasks) or self._asked().run(call.tasks)
+                        asked = self._asked()
+                        results = answers = asked.run(call.tasks) if asked else _left_alone(call.tasks)
                 except CtxCompressError as error:
                     call = steps.throw(error)
                 else:
@@ -60,7 +61,8 @@ class Driver:
                     if isinstance(call, StoreCall):
                         results: list[Any] = await aexecute(store, call.ops)
                     else:
-                        results = answers = self._available(call.tasks) or await self._asked().arun(call.tasks)
+                        asked = self._asked()
+                        results = answers = await asked.arun(call.tasks) if asked else _left_alone(call.tasks)
                 except CtxCompressError as error:
                     call = steps.throw(error)
                 else:
@@ -71,14 +73,11 @@ class Driver:
         finally:
             self.cooldown.note(answers)
 
-    def _available(self, tasks: Sequence[CompressionTask]) -> list[TaskResult]:
-        """Results that say that the summariser is left alone; none while it may be asked."""
-        if self.summariser is not None and not self.cooldown.active:
-            return []
-        alone = TaskResult(failure=TaskFailure.COOLING_DOWN, detail="the summariser is cooling down", attempts=0)
-        return [alone] * len(tasks)
+    def _asked(self) -> ChatModelSummariser | None:
+        """The summariser, unless there is none or it is left alone."""
+        return None if self.cooldown.active else self.summariser
 
-    def _asked(self) -> ChatModelSummariser:
-        if self.summariser is None:
-            raise AssertionError
-        return self.summariser
+
+def _left_alone(tasks: Sequence[CompressionTask]) -> list[TaskResult]:
+    alone = TaskResult(failure=TaskFailure.COOLING_DOWN, detail="the summariser is cooling down", attempts=0)
+    return [alone] * len(tasks)

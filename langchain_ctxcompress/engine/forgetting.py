@@ -15,7 +15,7 @@ from langchain_ctxcompress.storage import CheckpointChain, CheckpointSummary, St
 from langchain_ctxcompress.strategies import Tools
 from langchain_ctxcompress.strategies.ageing import AgeRule, age
 from langchain_ctxcompress.strategies.quotes import newest_within
-from langchain_ctxcompress.strategies.remembering import ledger_of, ledger_room
+from langchain_ctxcompress.strategies.remembering import ledger_room, stored_ledger
 from langchain_ctxcompress.strategies.rendering import quotes_of, render_summary
 from langchain_ctxcompress.summarize import extract_summary, summary_budget
 
@@ -62,8 +62,11 @@ def _renew(session: Session, tools: Tools, config: PrunerConfig) -> StoreSteps[N
 
 
 def _text(session: Session, chain: CheckpointChain, checkpoint: CheckpointSummary, tools: Tools) -> StoreSteps[str]:
+    """The summary of what is left of a checkpoint's messages; `""` where nothing is."""
+    if not (checkpoint.covered or checkpoint.merged):
+        return ""
     covered = chain.covered_by(checkpoint.checkpoint_id) or {}
-    originals = (yield from session.history.get_steps(covered, covered)) if covered else []
+    originals = yield from session.history.get_steps(covered, covered)
     most = summary_budget(checkpoint.level, sum(tools.count(originals))).most
     return extract_summary(originals, most, count=tools.count_text)
 
@@ -73,6 +76,6 @@ def _rendered(chain: CheckpointChain, head: CheckpointSummary, tools: Tools, con
     shown = chain.shown(head)
     texts = [(checkpoint.checkpoint_id, checkpoint.text) for checkpoint in age(shown, _NO_MERGE, tools)]
     quotes = newest_within(quotes_of(shown), config.keep_human_tokens, tools)
-    ledger = ledger_of(head)
+    ledger = stored_ledger(head)
     restated = render(ledger, max_tokens=ledger_room(config.target_tokens), count=tools.count_text) if ledger else ""
     return render_summary(texts, quotes, count=head.count, ledger=restated)

@@ -30,6 +30,11 @@ MOST_SESSIONS = 1_024
 """Sessions that are remembered at once; a forgotten one is read again from the store."""
 
 
+LEDGERS_KEPT = 8
+"""The newest checkpoints that hold the ledger. Each holds all of it, so the older ones need not: a fork from further
+back reads it off the summary message."""
+
+
 class Session:
     """The archive of one session, and the checkpoints as last read.
 
@@ -77,7 +82,18 @@ class Session:
         yield from self.history.append_steps(messages)
         for checkpoint in checkpoints:
             yield from self.history.put_checkpoint_steps(checkpoint)
-        self._chain = self.chain.with_records(checkpoints)
+        chain = self.chain.with_records(checkpoints)
+        outdated = [record for record in chain.records[:-LEDGERS_KEPT] if record.ledger]
+        for record in outdated:
+            yield from self.history.put_checkpoint_steps(record.model_copy(update={"ledger": {}}))
+        if outdated:
+            chain = CheckpointChain(
+                [
+                    *(r.model_copy(update={"ledger": {}}) for r in chain.records[:-LEDGERS_KEPT]),
+                    *chain.records[-LEDGERS_KEPT:],
+                ]
+            )
+        self._chain = chain
 
     def forget(self) -> None:
         """Read the checkpoints again at the next view."""

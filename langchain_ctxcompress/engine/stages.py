@@ -16,10 +16,11 @@ from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.engine.job import EngineSteps, Job, ModelCall, Prepared, StoreCall
 from langchain_ctxcompress.engine.result import CompressionPlan, CompressionResult, Outcome
+from langchain_ctxcompress.engine.validation import validated
 from langchain_ctxcompress.engine.verdict import as_given, result_of
 from langchain_ctxcompress.errors import CtxCompressError, InvalidMessagesError, StorageError
 from langchain_ctxcompress.limits import ContextWindow, PruneUrgency, classify_prune_urgency
-from langchain_ctxcompress.messages import ensure_ids, is_summary, original_hash, repair_messages
+from langchain_ctxcompress.messages import ensure_ids, original_hash, repair_messages
 from langchain_ctxcompress.storage import CheckpointSummary, StoreSteps
 from langchain_ctxcompress.storage.records import REPAIR
 from langchain_ctxcompress.strategies import (
@@ -52,7 +53,7 @@ def compress(job: Job) -> EngineSteps[CompressionResult]:
         draft = request.unchanged(Reason.BELOW_SOFT_LIMIT, "none")
     else:
         draft = yield from _run(job, request)
-    draft = _validated(request, draft)
+    draft = validated(request, draft)
     if prepared.orphans:
         draft = _with_orphans(prepared, draft)
     if prepared.in_order and draft.messages == request.messages:
@@ -85,7 +86,12 @@ def plan(job: Job) -> EngineSteps[CompressionPlan]:
     try:
         tasks = next(steps)
     except StopIteration as stop:
-        reason = stop.value.reason
+        reason = stop.value.reason if isinstance(stop.value, CompressionDraft) else Reason.STRATEGY_FAILED
+    except CtxCompressError:
+        raise
+    except Exception:
+        logger.exception("strategy %s failed", job.strategy.name)
+        reason = Reason.STRATEGY_FAILED
     finally:
         steps.close()
     replaced = [turn for turn in turns if turn.indices and set(turn.indices) & request.candidates]
@@ -155,44 +161,16 @@ def _run(job: Job, request: CompressionRequest) -> EngineSteps[CompressionDraft]
             results: list[TaskResult] = yield ModelCall(tasks)
             tasks = steps.send(results)
     except StopIteration as stop:
-        draft: CompressionDraft = stop.value
-        return draft
+        if isinstance(stop.value, CompressionDraft):
+            return stop.value
+        detail = f"it returned a {type(stop.value).__name__}, not a CompressionDraft"
     except CtxCompressError:
         raise
     except Exception as error:
-        logger.exception("strategy %s failed; the list is left as it is", job.strategy.name)
+        logger.exception("strategy %s failed", job.strategy.name)
         detail = f"{type(error).__name__}: {error}"
-        return request.unchanged(Reason.STRATEGY_FAILED, job.strategy.name, detail)
-
-
-def _validated(request: CompressionRequest, draft: CompressionDraft) -> CompressionDraft:
-    """Stage six, before anything is applied: not larger, legal, nothing protected lost; else everything stays.
-
-    The package's own strategies are legal by construction; this is for everybody's.
-    """
-    problem = ""
-    if draft.tokens > sum(request.sizes):
-        problem = "the result is larger"
-    elif draft.messages != request.messages:
-        repaired = repair_messages(draft.messages)
-        ids = {message.id for message in draft.messages}
-        if repaired.changed:
-            problem = "the result is not legal"
-        elif any(request.messages[place].id not in ids for place in request.protected):
-            problem = "a protected message is missing"
-        elif lost := _uncovered(request, draft, ids):
-            problem = f"message {lost!r} left without being covered by a checkpoint"
-    if not problem:
-        return draft
-    logger.error("the draft is refused: %s", problem)
-    refused = request.unchanged(Reason.INVALID_RESULT, "validation", problem)
-    return replace(refused, rungs=(*draft.rungs, *refused.rungs), model_calls=draft.model_calls)
-
-
-def _uncovered(request: CompressionRequest, draft: CompressionDraft, ids: set[str | None]) -> str | None:
-    covered = {message_id for record in draft.checkpoints for message_id in record.covered}
-    gone = (m.id for m in request.messages if m.id not in ids and not is_summary(m))
-    return next((message_id for message_id in gone if message_id not in covered), None)
+    logger.error("the list is left as it is: strategy %s failed: %s", job.strategy.name, detail)
+    return request.unchanged(Reason.STRATEGY_FAILED, job.strategy.name, detail)
 
 
 def _with_orphans(prepared: Prepared, draft: CompressionDraft) -> CompressionDraft:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 
 from langchain_ctxcompress.engine.job import Job, Prepared
@@ -10,6 +11,8 @@ from langchain_ctxcompress.errors import ContextLimitError
 from langchain_ctxcompress.limits import PrunerConfig
 from langchain_ctxcompress.messages import is_derived
 from langchain_ctxcompress.strategies import CompressionDraft, CompressionRequest, Reason
+
+logger = logging.getLogger("langchain_ctxcompress.compressor")
 
 
 def as_given(job: Job, reason: Reason, tokens: int = 0) -> CompressionResult:
@@ -74,4 +77,21 @@ def overflow_text(request: CompressionRequest, draft: CompressionDraft, after: i
         f"what must stay takes {after} tokens, the hard limit is {request.config.hard_limit_tokens}"
         f" (besides the messages {request.overhead_tokens}; by kind: {parts}): raise hard_limit_tokens, shorten the"
         " system prompt, unpin messages, or set cut_newest_human=True"
+    )
+
+
+def log_result(job: Job, result: CompressionResult) -> None:
+    """Say in one line what became of a list, and why."""
+    level = logging.INFO if result.changed else logging.DEBUG
+    logger.log(
+        level,
+        "session %s: %s (%s), %d -> %d tokens, %d turns replaced, %d model calls, %.3f s",
+        job.session_id,
+        result.outcome,
+        result.reason,
+        result.tokens_before,
+        result.tokens_after,
+        result.turns_replaced,
+        result.model_calls,
+        result.seconds,
     )

@@ -214,7 +214,7 @@ def _add_user_value(
         return
     alone = sum(other.kind == value.kind for other in judged.values) == 1
     about = tuple(word for word in judged.about if word != judged.verb)
-    if alone and about and len(about) <= _FEW_WORDS and value.kind != "quantity":
+    if alone and about and len(about) <= _FEW_WORDS:
         key = about
     draft.values.append(
         ValueRecord(

@@ -160,8 +160,9 @@ class StatementBook:
         for older, shared in self._near(about):
             if older.order < order:
                 rarity = sum(1 / len(self._by_stem[word]) for word in about & topic(older))
-                share = shared / min(len(about), len(topic(older)))
-                if share >= 0.5 and (shared > 1 or rarity >= 0.5):
+                smaller, larger = sorted((len(about), len(topic(older))))
+                share = shared / smaller
+                if share >= 0.5 and shared * 3 >= larger and (shared > 1 or rarity >= 0.5):
                     scored.append((share + rarity, older))
         scored.sort(key=lambda item: (-item[0], -item[1].order))
         if scored and (len(scored) == 1 or scored[0][0] > scored[1][0] + 1e-9):

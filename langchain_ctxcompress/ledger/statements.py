@@ -275,7 +275,7 @@ def _is_personal(core: str) -> bool:
 
 
 def _takes_back(reading: Reading) -> Literal["", "permits", "forgets"]:
-    if reading.cues.get("forget", 9) <= (len(reading.words) if reading.unspaced else 1):
+    if reading.has("forget") and (reading.unspaced or reading.cues["forget"] <= 1):
         return "forgets"
     # "It is no longer needed" is talk of a thing; "you no longer need to" is said to the agent.
     return "permits" if reading.has("retract") and (reading.has("you") or reading.cues["retract"] <= 1) else ""
@@ -309,7 +309,7 @@ def _passing(reading: Reading, *, question: bool) -> float:
     words = len(reading.words) / (_UNSPACED_WORD if reading.unspaced else 1)
     if question:
         score += 2.2
-    if words < 4:
+    if words < 4 and not (reading.has("self") and reading.has("state")):
         score += 0.8
     score += 0.8 * (words > 15) + 0.4 * (words > 25) + 0.8 * (words > 45)
     if len(reading.content) < 2:

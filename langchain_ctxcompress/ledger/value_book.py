@@ -42,6 +42,21 @@ def _family(kind: str) -> str:
     return _COMPARABLE.get(kind, kind)
 
 
+def _latest(values: Iterable[ValueRecord]) -> list[ValueRecord]:
+    newest = max(values, key=lambda other: other.order, default=None)
+    return [newest] if newest is not None else []
+
+
+def _nearest(value: ValueRecord, older: list[ValueRecord]) -> list[ValueRecord]:
+    """The values of the one thing whose name is a part of the subject of the new one, or the other way round."""
+    key = set(value.key)
+    counted = [other for other in older if other.value_kind == "quantity" and key < set(other.key)]
+    if counted:  # "make that 6 seats": of several counts of seats, the last one
+        return _latest(counted)
+    near = [other for other in older if other.key and (key < set(other.key) or key > set(other.key))]
+    return near if len({other.key for other in near}) == 1 else []
+
+
 class ValueBook:
     """Values by identity, with the newest said by the user on top."""
 
@@ -105,23 +120,15 @@ class ValueBook:
         family = [self._live[identity] for identity in self._by_family[_family(value.value_kind)]]
         older = [other for other in family if other.order <= value.order and other.text != value.text]
         named = [other for other in older if other.text in value.replaces]
-        if named:
+        if named or (value.value_kind in _MANY_KINDS and not value.single):
             return named
         older = [other for other in older if other.order < value.order]
-        key = set(value.key)
-        if value.value_kind in _MANY_KINDS and not value.single:
-            return []
-        if not key:
-            latest = max(older, key=lambda other: other.order, default=None)
-            return [latest] if value.update and latest is not None else []
-        same = [other for other in older if set(other.key) == key]
+        if not value.key:
+            return _latest(older) if value.update else []
+        same = [other for other in older if other.key == value.key]
         if same:
             return same if value.update or (value.single and any(other.single for other in same)) else []
-        if not value.update:
-            return []
-        near = [other for other in older if other.key and (key < set(other.key) or key > set(other.key))]
-        things = {other.key for other in near}
-        return near if len(things) == 1 else []
+        return _nearest(value, older) if value.update else []
 
     def _put(self, value: ValueRecord) -> None:
         identity = _identity(value)

@@ -12,8 +12,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from langchain_core.runnables.base import RunnableBindingBase
-
 from langchain_ctxcompress.errors import ConfigError, UnknownModelLimitError
 
 logger = logging.getLogger(__name__)
@@ -106,6 +104,8 @@ def model_name(model: Any) -> str:
 
 def _layers(model: Any) -> Iterator[Any]:
     """The model and what `bind`, `with_config` and `with_retry` wrapped around it, outermost first."""
+    from langchain_core.runnables.base import RunnableBindingBase
+
     while isinstance(model, RunnableBindingBase):
         yield model
         model = model.bound
@@ -125,6 +125,8 @@ def _stated(model: Any) -> int | None:
 
 def _requested(settings: Any) -> int | None:
     """The window that is asked of a runtime, by a field or in settings that are sent along."""
+    from langchain_core.runnables.base import RunnableBindingBase
+
     if isinstance(settings, RunnableBindingBase):  # asked for a field, it answers for the model inside
         return _requested(settings.kwargs)
     found = next((value for name in _WINDOW_NAMES if _is_size(value := _get(settings, name))), None)

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeGuard
 
 from langchain_core.messages import BaseMessage
-from langchain_core.prompt_values import PromptValue
 from pydantic import BaseModel
 
 from langchain_ctxcompress.errors import StorageBoundaryError
@@ -125,8 +124,8 @@ def _inside(place: str, value: object) -> Iterator[tuple[str, object]]:
         yield f"{place}.additional_kwargs", value.additional_kwargs
         for call in getattr(value, "tool_calls", ()):
             yield f"{place}.tool_calls", call.get("args")
-    elif isinstance(value, PromptValue):
-        yield f"{place}.messages", value.to_messages()
+    elif callable(to_messages := getattr(value, "to_messages", None)):  # a prompt value
+        yield f"{place}.messages", to_messages()
     elif isinstance(value, Mapping):
         for key, inner in value.items():
             yield f"{place}[{key!r}]", inner

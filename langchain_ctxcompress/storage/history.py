@@ -95,7 +95,7 @@ class SessionHistory:
 
         Raises:
             StorageError: The store failed.
-            RecordError: A record is damaged; the error names it. `messages_and_errors` reads the others.
+            RecordError: A record is damaged; the error names it.
         """
         return run(self.messages_steps(), self.store)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage
 
@@ -65,5 +66,18 @@ class Redactor:
                 "rendered": self.text(checkpoint.rendered),
                 "quotes": tuple(quotes),
                 "altered": altered,
+                "ledger": self._values(checkpoint.ledger, {}),
             }
         )
+
+    def _values(self, value: Any, known: dict[str, str]) -> Any:
+        """Plain values with every text in them as it may be archived; message ids stay."""
+        if isinstance(value, str):
+            if value not in known:
+                known[value] = self.text(value)
+            return known[value]
+        if isinstance(value, list):
+            return [self._values(inner, known) for inner in value]
+        if isinstance(value, dict):
+            return {key: inner if key == "sources" else self._values(inner, known) for key, inner in value.items()}
+        return value

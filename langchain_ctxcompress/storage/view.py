@@ -210,14 +210,14 @@ class CheckpointChain:
         held = _held(messages, reach, summary=bool(head.rendered))
         kept: list[BaseMessage] = []
         returned: list[BaseMessage] = []
-        gap: int | None = None
+        gaps: dict[str | None, int] = {}
         restored = False
         for index, message in enumerate(messages):
             if index in held:
                 kept.append(message)
             elif index != place and reach.covers(message):
                 returned.append(message)
-                gap = len(kept) if gap is None else gap
+                gaps.setdefault(message.id, len(kept))
             elif (shorter := reach.shortened(message)) is not None:
                 kept.append(shorter)
                 restored = True
@@ -226,11 +226,11 @@ class CheckpointChain:
                 restored = True
             else:
                 kept.append(message)
-        if place is None and head.rendered and gap is not None:
+        if place is None and head.rendered and returned:
             stands = summary_message(head)
             if any(message.id == stands.id for message in kept):  # a new revision of the first one bears that id
                 stands = stands.model_copy(update={"id": returned[0].id})
-            kept.insert(gap, stands)
+            kept.insert(gaps.get(stands.id, gaps[returned[0].id]), stands)
             restored = True
         remnants = tuple(message for message in kept if is_pinned(message) and reach.is_remnant(message))
         return View(kept, head, tuple(returned), restored, remnants)

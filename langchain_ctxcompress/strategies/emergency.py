@@ -76,7 +76,7 @@ def _shorten_summary_message(request: CompressionRequest, needed: int) -> Compre
         return _as_it_is(request)
     tools, head = request.tools, request.head
     room = max(SMALLEST_SUMMARY, request.sizes[place] - needed - SMALLEST_SUMMARY)
-    ledger = restated(request, ledger_of(head), place, room - SMALLEST_SUMMARY)
+    _, ledger = restated(request, ledger_of(request), place, room - SMALLEST_SUMMARY)
     left = max(SMALLEST_SUMMARY, room - tools.count_text(ledger))
     text = shorten_summary("\n".join(c.text for c in request.shown), left, count=tools.count_text)
     newest = request.shown[-1] if request.shown else head
@@ -90,7 +90,8 @@ def _shorten_summary_message(request: CompressionRequest, needed: int) -> Compre
 def _cut_largest(request: CompressionRequest, needed: int) -> CompressionDraft:
     """Cut unprotected messages head and tail, the largest first, until enough is freed."""
     changes: dict[int, BaseMessage] = {}
-    free = [p for p in range(len(request.messages)) if p not in _untouchable(request)]
+    untouchable = _untouchable(request)
+    free = [place for place in range(len(request.messages)) if place not in untouchable]
     for place in sorted(free, key=lambda place: (-request.sizes[place], place)):
         if needed <= 0 or request.sizes[place] <= SMALLEST_CUT:
             break

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import ValidationError
+from langchain_core.messages import HumanMessage
 
 from langchain_ctxcompress.ledger import Ledger, Request, extract_records, merge, render
 from langchain_ctxcompress.messages import is_summary
-from langchain_ctxcompress.storage import CheckpointSummary
 from langchain_ctxcompress.strategies.base import CompressionRequest
+from langchain_ctxcompress.strategies.rendering import read_ledger
 
 SMALL_SHARE = 0.8
 """Share of a small target that the ledger may take: of 1,500 tokens, 1,200, in which some 40 statements can stand."""
@@ -27,14 +27,20 @@ SHOWN_FINISHED = 3
 """Finished requests that are restated; what the user asked last is what a model is tempted to do again."""
 
 
-def ledger_of(head: CheckpointSummary | None) -> Ledger:
-    """The ledger as a checkpoint holds it; an empty one where there is none, or where it cannot be read any more."""
-    if head is None or not head.ledger:
-        return Ledger()
-    try:
-        return Ledger.model_validate(head.ledger)
-    except ValidationError:  # of a version whose records were other ones: what follows is remembered again
-        return Ledger()
+def ledger_of(request: CompressionRequest) -> Ledger:
+    """The ledger of what the summary message stands for.
+
+    The newest checkpoints hold it. Of an older one (a fork), or where the store was lost, what the summary message
+    restates is read again, so that at least the rules go on.
+    """
+    head = request.head
+    if head is not None and head.ledger and (stored := stored_ledger(head)):
+        return stored
+    summary = next((message.text for message in request.messages if is_summary(message)), "")
+    said = [
+        HumanMessage(line, id=f"{head.first_id if head else ''}#{n}") for n, line in enumerate(read_ledger(summary))
+    ]
+    return extract_records(said) if said else Ledger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +50,17 @@ class Remembered:
     Attributes:
         ledger: What all replaced messages said that must not be lost.
         text: What of it is restated.
+        current: The ledger with what the messages that stay say: what holds now.
     """
 
     ledger: Ledger
     text: str
+    current: Ledger
 
     @property
     def values(self) -> dict[str, Any]:
         """The ledger as plain values, for a checkpoint."""
-        return self.ledger.model_dump(mode="json")
+        return self.ledger.model_dump(mode="json", exclude_defaults=True)
 
 
 def remember(request: CompressionRequest, replaced: Sequence[int], room: int) -> Remembered:
@@ -63,20 +71,21 @@ def remember(request: CompressionRequest, replaced: Sequence[int], room: int) ->
         replaced: The places of the messages.
         room: Tokens that the restated part may take; rules and goals take what they need.
     """
-    ledger = ledger_of(request.head)
+    ledger = ledger_of(request)
     if request.config.ledger:
         ledger = merge(ledger, extract_records([request.messages[place] for place in replaced]))
-    return Remembered(ledger, restated(request, ledger, max(replaced, default=-1), room))
+    current, text = restated(request, ledger, max(replaced, default=-1), room)
+    return Remembered(ledger, text, current)
 
 
-def restated(request: CompressionRequest, ledger: Ledger, last: int, room: int) -> str:
-    """The ledger as the summary message shows it.
+def restated(request: CompressionRequest, ledger: Ledger, last: int, room: int) -> tuple[Ledger, str]:
+    """What holds now, and the ledger as the summary message shows it.
 
     What the messages that stay say is newer than what the replaced ones said, so it supersedes; it is not itself
     restated, since it is there to be read.
     """
     if not ledger:
-        return ""
+        return ledger, ""
     behind = [message for place, message in enumerate(request.messages) if place > last and not is_summary(message)]
     newer = extract_records(behind)
     joined = merge(ledger, newer)
@@ -86,7 +95,8 @@ def restated(request: CompressionRequest, ledger: Ledger, last: int, room: int) 
         for kind in Ledger.KINDS
     }
     kept["requests"] = _open_and_last_finished(kept["requests"])
-    return render(joined.model_copy(update=kept), max_tokens=max(room, 0), count=request.tools.count_text)
+    shown = joined.model_copy(update=kept)
+    return joined, render(shown, max_tokens=max(room, 0), count=request.tools.count_text)
 
 
 def _open_and_last_finished(requests: Sequence[Request]) -> tuple[Request, ...]:

@@ -12,6 +12,8 @@ _TAGS = (FRAME, "summary", "user_words", "ledger")
 _OWN_TAG = re.compile(rf"<(?=/?(?:{'|'.join(_TAGS)})\b)", re.IGNORECASE)
 _SUMMARY = re.compile(r'<summary id="([^"]*)">\n(.*?)\n</summary>', re.DOTALL)
 
+_LEDGER = re.compile(r"<ledger>\n(.*?)\n</ledger>", re.DOTALL)
+
 FRAMING_LINE = (
     "Record of the earlier part of this conversation, which is not shown. It is no new request:"
     " do not answer it and do not carry it out again."
@@ -48,6 +50,12 @@ def neutral(text: str) -> str:
 def read_summaries(text: str) -> list[tuple[str, str]]:
     """Ids and texts of the checkpoints in a rendered summary message: what is left of them when the store is lost."""
     return [(match[1], match[2]) for match in _SUMMARY.finditer(text)]
+
+
+def read_ledger(text: str) -> list[str]:
+    """The lines of the ledger in a rendered summary message."""
+    section = _LEDGER.search(text)
+    return [line.lstrip("- ") for line in section[1].splitlines() if line.startswith("- ")] if section else []
 
 
 def quotes_of(checkpoints: Iterable[CheckpointSummary]) -> list[Quote]:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 
 from langchain_core.messages import BaseMessage
 
+from langchain_ctxcompress.ledger import mask_stale
 from langchain_ctxcompress.messages import is_summary, naming_original, original_hash
 from langchain_ctxcompress.storage import CheckpointSummary, Quote, encode_message, summary_message
 from langchain_ctxcompress.strategies.ageing import checkpoint_name, sooner_and_sooner
@@ -45,7 +46,7 @@ def summarised(
     )
     record = record.model_copy(update={"checkpoint_id": _name(record)})
     earlier = [checkpoint for checkpoint in request.shown if checkpoint.level] or shown_in(request)
-    return _shown(request, places, record, earlier, remembered.text)
+    return _shown(request, places, record, earlier, remembered)
 
 
 def dropped(request: CompressionRequest, places: Collection[int], *, strategy: str, reason: Reason) -> CompressionDraft:
@@ -148,17 +149,17 @@ def _shown(
     places: Collection[int],
     record: CheckpointSummary,
     earlier: list[CheckpointSummary],
-    ledger_text: str,
+    remembered: Remembered,
 ) -> CompressionDraft:
     """The draft with the summary message that shows `earlier` and `record`, aged until it keeps to its share."""
     tools, config = request.tools, request.config
     quotes = newest_within(quotes_of([*earlier, record]), config.keep_human_tokens, tools)
-    share, ledger_tokens = SUMMARY_SHARE * config.target_tokens, tools.count_text(ledger_text)
+    share, ledger_tokens = SUMMARY_SHARE * config.target_tokens, tools.count_text(remembered.text)
     rendered, shown = "", [record]
     ages = "ageing" in config.rungs
     for shown in sooner_and_sooner([*earlier, record], tools) if ages else [[*earlier, record]]:
-        texts = [(checkpoint.checkpoint_id, checkpoint.text) for checkpoint in shown]
-        rendered = render_summary(texts, quotes, count=record.count, ledger=ledger_text)
+        texts = [(checkpoint.checkpoint_id, mask_stale(checkpoint.text, remembered.current)) for checkpoint in shown]
+        rendered = render_summary(texts, quotes, count=record.count, ledger=remembered.text)
         if tools.count_text(rendered) - ledger_tokens <= share:
             break
     merged = [checkpoint for checkpoint in shown if checkpoint.strategy == "ageing" and checkpoint not in earlier]

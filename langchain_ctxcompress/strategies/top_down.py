@@ -80,18 +80,28 @@ def places_to_drop(request: CompressionRequest, target: int, spans: Sequence[Spa
     freed = list(accumulate(sum(request.sizes[start:end]) for start, end in spans))
     number = min(bisect_left(freed, needed) + 1, len(spans))
     gone = {place for start, end in spans[:number] for place in range(start, end)}
-    while number < len(spans) and not begins_well(request, gone):
+    front = _Front(request)
+    while number < len(spans) and not front.is_human_without(gone):
         gone.update(range(*spans[number]))
         number += 1
     return sorted(gone)
 
 
-def begins_well(request: CompressionRequest, gone: Collection[int]) -> bool:
-    """Whether the list without `gone` begins with a human message, system messages apart, or did not before either."""
-    if not request.begins_with_human:
-        return True
-    stay = (message for place, message in enumerate(request.messages) if place not in gone)
-    return next((kind for message in stay if (kind := kind_of(message)) != "system"), "human") == "human"
+class _Front:
+    """The first message of a list that loses more and more; system messages apart."""
+
+    def __init__(self, request: CompressionRequest) -> None:
+        self._messages = request.messages
+        self._demanded = request.begins_with_human
+        self._places = [place for place, message in enumerate(request.messages) if kind_of(message) != "system"]
+        self._at = 0
+
+    def is_human_without(self, gone: Collection[int]) -> bool:
+        """Whether the list without `gone` begins with a human message, or need not; `gone` only grows between calls."""
+        while self._at < len(self._places) and self._places[self._at] in gone:
+            self._at += 1
+        over = self._at == len(self._places)
+        return over or not self._demanded or kind_of(self._messages[self._places[self._at]]) == "human"
 
 
 def ends(request: CompressionRequest) -> set[int]:
@@ -118,7 +128,7 @@ def opening(request: CompressionRequest, keep: Collection[int]) -> set[int]:
     """The human message that has to stay in front of `keep` and what is protected, if they begin with the model's."""
     messages = request.messages
     stays = request.boundaries.close(set(keep)) | request.protected
-    if begins_well(request, set(range(len(messages))) - stays):
+    if _Front(request).is_human_without(set(range(len(messages))) - stays):
         return set()
     first = min(place for place in stays if kind_of(messages[place]) != "system")
     return {next((place for place in range(first - 1, -1, -1) if kind_of(messages[place]) == "human"), first)}

@@ -1,6 +1,7 @@
 """How text gets smaller: levels and budgets, prompts, the chat-model summariser, the extractive one, and guards.
 
-It may import `limits`, `tokens`, `messages` and `errors`. Only `chat_model` talks to a model; everything else is pure.
+It may import `limits`, `tokens`, `storage` (the guard that every prompt passes), `messages` and `errors`. Only
+`chat_model` talks to a model; everything else is pure.
 """
 
 from langchain_ctxcompress.summarize.chat_model import ChatModelSummariser, resolve_model

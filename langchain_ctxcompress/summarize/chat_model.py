@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage
 
 from langchain_ctxcompress.errors import SummariserError
 from langchain_ctxcompress.limits import input_window
@@ -219,6 +219,9 @@ def resolve_model(model: BaseChatModel | Runnable[Any, Any] | str | None) -> Run
     """
     if not isinstance(model, str):
         return model
+    if not model.strip():  # `init_chat_model` would take it for a model that is to be chosen at each call
+        msg = f"model={model!r} cannot be set up: the name is empty"
+        raise SummariserError(msg)
     try:
         from langchain.chat_models import init_chat_model
     except ImportError as error:
@@ -249,7 +252,9 @@ def tell(on_done: TaskDone | None, place: int, result: TaskResult) -> TaskResult
     return result
 
 
-def _read(reply: BaseMessage, attempts: int, started: float) -> TaskResult:
+def _read(reply: BaseMessage | str, attempts: int, started: float) -> TaskResult:
+    if not isinstance(reply, BaseMessage):  # a chain that ends in a parser
+        reply = AIMessage(str(reply))
     text, failure = judge_reply(reply)
     read, written = usage_of(reply)
     return TaskResult(text, failure, "", attempts, time.monotonic() - started, read, written)

@@ -48,13 +48,15 @@ _OVERFLOW = re.compile(
     r"context[ _]length|context[ _]window|context size|maximum context|max(?:imum)? (?:input|prompt) (?:length|tokens)"
     r"|(?:prompt|input|request|conversation|messages?)[^.\n]{0,40} (?:is |are )?too (?:long|large)"
     r"|too many (?:input )?tokens"
+    r"|maximum model length|request_too_large|inputs`? tokens \+"
     r"|token (?:count|limit)[^.\n]{0,60}exceed|exceed[^.\n]{0,60}(?:token|context)|reduce the length",
     re.IGNORECASE,
 )
 _OVERFLOW_CHARS = 4_000
 """How much of an error is searched: some quote the whole prompt."""
 
-_THINKING = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_THINKING_STARTS = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
+_THINKING_ENDS = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 
 
 def judge_reply(reply: BaseMessage) -> tuple[str, TaskFailure | None]:
@@ -106,7 +108,17 @@ def _is_refusal(reply: BaseMessage, ends: str, text: str) -> bool:
 
 def _without_thinking(text: str) -> str:
     """The text without what local models think aloud in it."""
-    return _THINKING.sub("", text) if "<think" in text.lower() else text
+    parts: list[str] = []
+    at = 0
+    for start in _THINKING_STARTS.finditer(text):
+        if start.start() < at:
+            continue
+        end = _THINKING_ENDS.search(text, start.end())
+        if end is None:
+            break
+        parts.append(text[at : start.start()])
+        at = end.end()
+    return "".join((*parts, text[at:]))
 
 
 def usage_of(reply: BaseMessage) -> tuple[int, int]:

@@ -17,6 +17,10 @@ from langchain_ctxcompress.tokens import truncate_to_tokens
 _SPEAKER = {"human": "user", "ai": "assistant", "system": "system", "other": "note"}
 
 
+CHARS_AHEAD = 16
+"""Characters for each token that are looked at to cut the next piece; looking at all the rest would be quadratic."""
+
+
 def transcript(messages: Sequence[BaseMessage]) -> str:
     """The messages as text, in order, one paragraph each."""
     return "\n\n".join(filter(None, map(render_message, messages)))
@@ -34,6 +38,10 @@ def render_message(message: BaseMessage) -> str:
         lines += [
             f"[{speaker} calls {call['name']}] {json.dumps(call['args'], ensure_ascii=False, default=str)}"
             for call in message.tool_calls
+        ]
+        lines += [
+            f"[{speaker} calls {call['name'] or ''}, malformed] {call['args'] or ''}"
+            for call in message.invalid_tool_calls
         ]
     if isinstance(message.content, list):
         media = [str(block["type"]) for block in message.content if isinstance(block, dict) and _is_medium(block)]
@@ -81,8 +89,9 @@ def split_transcript(
 def _pieces(text: str, max_tokens: int, model: str | None) -> list[str]:
     """A text that is larger than a part, cut by tokens."""
     pieces: list[str] = []
-    while text:
-        piece = truncate_to_tokens(text, max_tokens, model) or text[:1]
-        pieces.append(piece)
-        text = text[len(piece) :]
+    at = 0
+    while at < len(text):
+        ahead = text[at : at + max_tokens * CHARS_AHEAD]
+        pieces.append(truncate_to_tokens(ahead, max_tokens, model) or ahead[:1])
+        at += len(pieces[-1])
     return pieces

@@ -235,7 +235,8 @@ def test_a_message_deleted_by_the_application_and_one_edited_after_it_was_covere
     update = node.invoke({"messages": state}, config)
     state = add_messages(state, update.get("messages", []))
     assert "h3" in {m.id for m in state}  # a new revision stays (law 8)
-    state = add_messages(state, [HumanMessage(words(4), id="h4")])
+    again = [HumanMessage(words(4), id="h4"), AIMessage("yes", id="a4"), HumanMessage("and now?", id="new")]
+    state = add_messages(state, again)
     state = add_messages(state, node.invoke({"messages": state}, config)["messages"])
     assert "h4" not in {m.id for m in state}  # the same content is dropped again
     compressor.compress(state, session_id="t", force=True)

@@ -85,6 +85,7 @@ class TestWrongValues:
             ({"enabled": 1}, ["enabled is 1"]),
             ({"on_overflow": "explode"}, ["on_overflow is 'explode'", "'send'", "'raise'"]),
             ({"cut_newest_human": None}, ["cut_newest_human is None"]),
+            ({"rungs": ("no-such-rung",)}, ["rungs names 'no-such-rung'", "the rungs of the ladder are:"]),
             ({"soft_limit": 5}, ["soft_limit is no setting", "soft_limit_tokens"]),
             ({"recent_turns": -1, "enabled": 3}, ["recent_turns is -1", "enabled is 3"]),
         ],

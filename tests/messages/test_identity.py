@@ -18,7 +18,8 @@ from langchain_core.messages import (
     messages_to_dict,
 )
 
-from langchain_ctxcompress.messages import content_hash, derived_id, ensure_ids, pin
+from langchain_ctxcompress.messages import MARK_KEY, content_hash, derived_id, ensure_ids, pin
+from langchain_ctxcompress.messages.identity import naming_original, original_hash
 from tests.messages.drawn import call, message_lists, summary
 from tests.support.conversations import conversations, copied
 
@@ -181,3 +182,27 @@ class TestContentHash:
     def test_an_object_with_an_address_in_its_repr_hashes_the_same_each_time(self) -> None:
         left, right = (AIMessage("", tool_calls=[call("1", value=object())]) for _ in range(2))
         assert content_hash(left) == content_hash(right)
+
+
+class TestOriginalHash:
+    def cut(self, text: str, kind: str = "cut") -> HumanMessage:
+        return HumanMessage(text, id="1", additional_kwargs={MARK_KEY: {"kind": kind}, "other": 1})
+
+    def test_a_shortened_message_names_its_original_whatever_else_is_cut_from_it(self) -> None:
+        original = HumanMessage("a long text", id="1")
+        once = naming_original(self.cut("a long"), original)
+        twice = naming_original(self.cut("a"), once)
+        assert original_hash(once) == original_hash(twice) == content_hash(original)
+        assert (once.text, once.additional_kwargs["other"]) == ("a long", 1)
+
+    def test_an_original_is_its_own(self) -> None:
+        for message in (HumanMessage("x", id="1"), self.cut("x"), pin(HumanMessage("x", id="1"))):
+            assert original_hash(message) == content_hash(message)
+
+    def test_a_pin_that_claims_to_be_another_is_not_believed(self) -> None:
+        claimed = naming_original(self.cut("x", kind="pin"), HumanMessage("y"))
+        assert original_hash(claimed) == content_hash(claimed)
+
+    def test_a_message_without_a_mark_is_returned_as_it_is(self) -> None:
+        message = HumanMessage("x", id="1")
+        assert naming_original(message, HumanMessage("y")) is message

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langchain_core.messages import BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from langchain_ctxcompress.messages import MARK_KEY, content_hash, pin, summary_mark
 from langchain_ctxcompress.storage import CheckpointChain, CheckpointSummary, View, encode_message, summary_message
@@ -63,9 +63,11 @@ class Compressed:
 
 @st.composite
 def compressed(draw: st.DrawFn) -> Compressed:
-    full = draw(conversations(max_messages=30, min_messages=2, ids="all", duplicate_ids=False, pins=False))
-    start = draw(st.integers(0, len(full) - 2))
-    return Compressed(full, start, draw(st.integers(start + 1, len(full) - 1)))
+    """Compresses any part but the newest human message, which no compression covers (law 6)."""
+    said = draw(conversations(max_messages=30, min_messages=2, ids="all", duplicate_ids=False, pins=False))
+    start = draw(st.integers(0, len(said) - 2))
+    end = draw(st.integers(start + 1, len(said)))
+    return Compressed([*said, AIMessage("Done.", id="done"), HumanMessage("And now?", id="now")], start, end)
 
 
 def ids(messages: list[BaseMessage]) -> list[str | None]:
@@ -126,7 +128,7 @@ class TestOneCompression:
         back = data.draw(st.lists(st.sampled_from(case.gone), min_size=1, max_size=4, unique_by=id))
         messages = list(case.list)
         for message in back:
-            messages.insert(data.draw(st.integers(0, len(messages))), message)
+            messages.insert(data.draw(st.integers(0, len(messages) - 2)), message)
         view = case.chain.apply(messages)
         assert view.messages == case.list
         assert sorted(ids(list(view.returned))) == sorted(ids(back))
@@ -194,11 +196,13 @@ class TestOneCompression:
         case.chain.apply(messages)
         assert messages == before
 
-    def test_the_whole_list_again_where_nothing_was_kept_behind(self) -> None:
+    def test_the_newest_human_message_stays_even_where_it_was_covered(self) -> None:
         full = exchanges(3)
         only = record(full, 0, 6)
         view = CheckpointChain([only]).apply(full)
-        assert view.messages == [summary_message(only)]
+        assert view.messages == [summary_message(only), full[4]]
+        later = HumanMessage("next", id="next")
+        assert CheckpointChain([only]).apply([*full, later]).messages == [summary_message(only), later]
 
     def test_a_summary_whose_checkpoint_is_not_known_is_taken_as_it_is(self) -> None:
         case = Compressed(exchanges(5), 2, 6)
@@ -240,6 +244,13 @@ class TestDropsWithoutASummary:
         assert view.returned == tuple(full[2:6])
         assert not view.restored
 
+    def test_the_human_message_before_the_first_answer_that_stays_stays_too(self) -> None:
+        full = exchanges(4)
+        dropped = record(full, 0, 3, level=0, rendered="", shown=())
+        view = CheckpointChain([dropped]).apply(full)
+        assert view.messages == full[2:], "providers want a human message first"
+        assert view.returned == tuple(full[:2])
+
     def test_behind_a_summary(self) -> None:
         full = exchanges(8)
         first = record(full, 2, 6)
@@ -278,7 +289,7 @@ class TestChains:
         chain = self.chain.with_records([branch])
         here = [*way[:2], summary_message(branch), *way[12:]]
         assert chain.apply([*here, *self.full[10:12]]).messages == [*here, *self.full[10:12]]
-        assert chain.apply([*here, *way[2:4]]).messages == here
+        assert chain.apply([*here[:2], *way[2:4], *here[2:]]).messages == here
 
     def test_what_a_chain_covers_in_order(self) -> None:
         covered = self.chain.reach(self.third).covered

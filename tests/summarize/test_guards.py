@@ -126,7 +126,11 @@ def test_a_call_instead_of_an_answer_is_empty() -> None:
 
 
 def test_blocks_and_thoughts() -> None:
-    blocks = [{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "One."}, {"type": "text", "text": "Two."}]
+    blocks = [
+        {"type": "reasoning", "reasoning": "hm"},
+        {"type": "text", "text": "One."},
+        {"type": "text", "text": "Two."},
+    ]
     assert judge_reply(said(blocks)) == ("One.\nTwo.", None)
     assert judge_reply(said("<think>a\nb</think>\nOne.<THINKING>c</THINKING> Two.")) == ("One. Two.", None)
 
@@ -140,7 +144,8 @@ def test_any_answer_is_judged(text: str, metadata: dict[str, Any]) -> None:
 OVERFLOWS = [
     # OpenAI
     "Error code: 400 - {'error': {'message': \"This model's maximum context length is 128000 tokens. However, your "
-    "messages resulted in 130023 tokens. Please reduce the length of the messages.\", 'code': 'context_length_exceeded'}}",
+    "messages resulted in 130023 tokens. Please reduce the length of the messages.\", 'code': "
+    "'context_length_exceeded'}}",
     "Error code: 400 - {'error': {'message': 'Your input exceeds the context window of this model. Please adjust your "
     "input and try again.', 'type': 'invalid_request_error', 'param': 'input', 'code': 'context_length_exceeded'}}",
     "Error code: 429 - {'error': {'message': 'Request too large for gpt-4o in organization org-x on tokens per min "

@@ -80,7 +80,7 @@ GERMANIC: dict[str, dict[str, str]] = {
         "instead": "instead_of rather_than not in_place_of",
         "contrast": "but to",
         "retract": """no_longer can_now may_now can_again may_again anymore any_more doesn't_apply don't_need_to
-            don't_have_to lifted cancel_the_rule it's_fine_to it's_ok_to it's_okay_to feel_free back_to_normal
+            don't_have_to lifted cancel_the_rule it's_fine_to it's_ok_to it's_okay_to back_to_normal
             isn't_necessary not_necessary not_needed isn't_needed isn't_required not_required revoke revoked
             relaxed overruled obsolete void is_over go_back_to allowed_again fine_again ok_again okay_again
             fine_now ok_now okay_now allowed_now""",

@@ -1,0 +1,228 @@
+"""`clear-tools`: old tool results, and oversized arguments of calls, give way to a line that says what was there.
+
+No model is asked and no message leaves: a cleared message keeps its id, its call, its name and its status, so that the
+list stays legal whatever is cleared. The line names the tool, its arguments in short, the size and the id by which the
+original is recalled from the archive. Most of a long agent run is old tool output that was read once: masking it halves
+the cost at an equal solve rate (https://arxiv.org/abs/2508.21433).
+
+What a later summary replaces is what stands in the list then, so a cleared message would be summarised from its line.
+Therefore the ladder takes this rung only where it reaches the target by itself, and else summarises the originals.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from langchain_core.messages import AIMessage, BaseMessage, FunctionMessage, ToolMessage
+
+from langchain_ctxcompress.errors import ConfigError
+from langchain_ctxcompress.limits import PruneUrgency
+from langchain_ctxcompress.messages import CallKey, answer_of, calls_of, is_derived
+from langchain_ctxcompress.strategies.base import CompressionRequest, CompressionStrategy, Reason, Steps
+from langchain_ctxcompress.strategies.clearing import cleared_call, cleared_result, long_arguments
+from langchain_ctxcompress.strategies.replacing import altered
+
+KEEP = 5
+"""Newest results that stay: as many as there are recent turns by default, since in an agent run a turn is a step with
+its result. Where calls are rare they lie further back than the recent turns, and are what the answers still rest on."""
+
+LEAST_SHARE = 0.1
+"""Share of the soft limit that clearing must free. It changes the list from its first marker on, and what stands behind
+that is read at the full price once instead of from the provider's cache, at about a tenth of it."""
+
+WORTH = 0.5
+"""A result is cleared only where its marker takes at most this share of it: a short result says more than a marker."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """A call and its result.
+
+    Attributes:
+        call: The place of the AI message.
+        number: Which of its calls, from 0, malformed ones behind the others.
+        result: The place of the result.
+        name: The tool.
+        args: Its arguments; text where they are malformed.
+    """
+
+    call: int
+    number: int
+    result: int
+    name: str
+    args: Mapping[str, object] | str
+
+
+@dataclass(frozen=True, slots=True)
+class Clearing:
+    """One message that may be cleared.
+
+    Attributes:
+        place: Where it stands.
+        message: What would stand there.
+        repeated: Whether a later call gave the same result, so that clearing it loses nothing.
+    """
+
+    place: int
+    message: BaseMessage
+    repeated: bool = False
+
+
+class ClearTools(CompressionStrategy):
+    """Clears old tool results and oversized arguments until the list is under its target, and no more.
+
+    Cleared are results that were given again by a later equal call, then all others, oldest first. Only candidates are:
+    prefix, recent turns, pins, system messages and the newest human message's turn stay as they are, and so does what
+    is cleared or shortened already. Where a compression was asked for below the soft limit, all is cleared that may be.
+
+    Args:
+        keep: How many of the newest results stay, wherever they stand, with their calls.
+        exempt: Names of tools whose results and arguments are never cleared.
+        at_least: Tokens that must be freed for a soft limit; by default a tenth of that limit. Over the hard limit, and
+            where somebody asks for it, anything is worth it.
+
+    Raises:
+        ConfigError: A value is out of range, or `exempt` is one text and not a collection of names.
+    """
+
+    name = "clear-tools"
+
+    def __init__(self, *, keep: int = KEEP, exempt: Collection[str] = (), at_least: int | None = None) -> None:
+        if keep < 0:
+            msg = f"keep is {keep}: it must be 0 or more"
+            raise ConfigError(msg)
+        if isinstance(exempt, str):
+            msg = f"exempt is the text {exempt!r}: it must be a collection of tool names, such as [{exempt!r}]"
+            raise ConfigError(msg)
+        if at_least is not None and at_least < 0:
+            msg = f"at_least is {at_least}: it must be 0 or more, in tokens"
+            raise ConfigError(msg)
+        self.keep = keep
+        self.exempt = frozenset(exempt)
+        self.at_least = at_least
+
+    def run(self, request: CompressionRequest) -> Steps:
+        """Clear what is needed; unchanged where that is nothing, or frees too little."""
+        yield from ()
+        if request.urgency is PruneUrgency.NONE:
+            return request.unchanged(Reason.BELOW_SOFT_LIMIT, self.name)
+        least, needed = self._least(request), request.tokens - request.config.target_tokens
+        if request.tokens < request.config.soft_limit_tokens:
+            needed = request.tokens  # it was asked for
+        possible = list(self._possible(request))
+        sizes = request.tools.count([clearing.message for clearing in possible])
+        changes: dict[int, BaseMessage] = {}
+        after: dict[int, int] = {}
+        freed = 0
+        for clearing, size in sorted(zip(possible, sizes, strict=True), key=_order):
+            if freed >= max(needed, least):
+                break
+            if not _worth_it(clearing.message, request.sizes[clearing.place], size):
+                continue
+            changes[clearing.place] = clearing.message
+            after[clearing.place] = size
+            freed += request.sizes[clearing.place] - size
+        if not changes:
+            return request.unchanged(_why_none(request), self.name)
+        if freed < least:
+            return request.unchanged(Reason.NOT_ENOUGH, self.name)
+        return altered(request, changes, strategy=self.name, reason=Reason.COMPRESSED, sizes=after)
+
+    def _least(self, request: CompressionRequest) -> int:
+        """What must be freed for it to be worth it, in tokens."""
+        soft = request.config.soft_limit_tokens
+        if request.urgency is PruneUrgency.HARD or request.tokens < soft:
+            return 0
+        return int(LEAST_SHARE * soft) if self.at_least is None else self.at_least
+
+    def _possible(self, request: CompressionRequest) -> Iterator[Clearing]:
+        """Every message that may be cleared, in order, and as what. Two messages of one id are left alone."""
+        messages = request.messages
+        uses = list(tool_uses(messages))
+        kept = {use.result for use in uses[len(uses) - min(self.keep, len(uses)) :]}
+        again = _given_again(messages, uses)
+        often = Counter(message.id for message in messages)
+        free = {p for p in request.candidates if often[messages[p].id] == 1 and not is_derived(messages[p])}
+        arguments: dict[int, set[int]] = {}
+        for use in uses:
+            if use.name in self.exempt:
+                continue
+            if use.result in free and (use.result not in kept or use.result in again):
+                later = again.get(use.result)
+                said = cleared_result(
+                    messages[use.result],
+                    use.name,
+                    use.args,
+                    request.sizes[use.result],
+                    again=messages[later].id if later is not None else None,
+                )
+                yield Clearing(use.result, said, repeated=later is not None)
+            if use.call in free and use.result not in kept and long_arguments(use.args):
+                arguments.setdefault(use.call, set()).add(use.number)
+        for place, numbers in arguments.items():
+            message = messages[place]
+            if isinstance(message, AIMessage):
+                yield Clearing(place, cleared_call(message, numbers, request.tools))
+
+
+def tool_uses(messages: Sequence[BaseMessage]) -> Iterator[ToolUse]:
+    """Every call with its result, in the order of the results; paired by adjacency, as ids are used again."""
+    place, waiting = 0, dict[CallKey, list[int]]()
+    for index, message in enumerate(messages):
+        answer = answer_of(message)
+        if answer is None:
+            place, waiting = index, {}
+            for number, key in enumerate(calls_of(message)):
+                waiting.setdefault(key, []).append(number)
+        elif waiting.get(answer) and isinstance(message, ToolMessage | FunctionMessage):
+            number = waiting[answer].pop(0)
+            name, args = _call(messages[place], number)
+            yield ToolUse(place, number, index, message.name or name, args)
+
+
+def _call(message: BaseMessage, number: int) -> tuple[str, Mapping[str, object] | str]:
+    """Name and arguments of the call of that number, as `calls_of` counts them."""
+    if not isinstance(message, AIMessage):
+        return "", ""
+    calls = [call for call in (*message.tool_calls, *message.invalid_tool_calls) if call["id"]]
+    if number < len(calls):
+        return calls[number]["name"] or "", calls[number]["args"] or ""
+    legacy = message.additional_kwargs.get("function_call") or {}
+    return str(legacy.get("name") or ""), str(legacy.get("arguments") or "")
+
+
+def _given_again(messages: Sequence[BaseMessage], uses: Sequence[ToolUse]) -> dict[int, int]:
+    """The places of results that the same call gave again, each with the place of the newest of them."""
+    newest: dict[tuple[str, str, str], int] = {}
+    again: dict[int, int] = {}
+    for use in reversed(uses):
+        result = messages[use.result]
+        if is_derived(result):
+            continue
+        content = result.content if isinstance(result.content, str) else json.dumps(result.content, default=repr)
+        key = (use.name, json.dumps(use.args, sort_keys=True, default=repr), content)
+        if key in newest:
+            again[use.result] = newest[key]
+        else:
+            newest[key] = use.result
+    return again
+
+
+def _order(pair: tuple[Clearing, int]) -> tuple[bool, int]:
+    """What was given again first, since that loses nothing; then the oldest."""
+    return (not pair[0].repeated, pair[0].place)
+
+
+def _worth_it(message: BaseMessage, before: int, after: int) -> bool:
+    if isinstance(message, AIMessage):
+        return after < before
+    return after <= WORTH * before
+
+
+def _why_none(request: CompressionRequest) -> Reason:
+    """Nothing to clear: because there is little to take, or because what stays verbatim is too much alone."""
+    over = request.tokens >= request.config.soft_limit_tokens
+    return Reason.PROTECTED_TAIL_OVER_TRIGGER if over and not request.candidates else Reason.TOO_FEW_CANDIDATES
