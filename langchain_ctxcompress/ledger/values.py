@@ -288,7 +288,7 @@ _DIGIT_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 
 
-def _judge_single(piece: str, before: str) -> str:  # noqa: PLR0911
+def _judge_single(piece: str, before: str) -> str:
     if not piece.isascii() and _UNSPACED_VALUE.fullmatch(piece):
         if piece[-1] in "日号月" and "月" in piece:
             return "date"

@@ -10,6 +10,7 @@ from langchain_core.messages import HumanMessage
 
 from langchain_ctxcompress.ledger import Ledger, Request, extract_records, merge, render
 from langchain_ctxcompress.messages import is_summary
+from langchain_ctxcompress.storage import CheckpointSummary
 from langchain_ctxcompress.strategies.base import CompressionRequest
 from langchain_ctxcompress.strategies.rendering import read_ledger
 
@@ -37,10 +38,17 @@ def ledger_of(request: CompressionRequest) -> Ledger:
     if head is not None and head.ledger and (stored := stored_ledger(head)):
         return stored
     summary = next((message.text for message in request.messages if is_summary(message)), "")
-    said = [
-        HumanMessage(line, id=f"{head.first_id if head else ''}#{n}") for n, line in enumerate(read_ledger(summary))
-    ]
+    origin = head.first_id if head else ""
+    said = [HumanMessage(line, id=f"{origin}#{number}") for number, line in enumerate(read_ledger(summary))]
     return extract_records(said) if said else Ledger()
+
+
+def stored_ledger(head: CheckpointSummary) -> Ledger:
+    """The ledger that a checkpoint holds; an empty one where it holds none, or none that can still be read."""
+    try:
+        return Ledger.model_validate(head.ledger)
+    except ValidationError:  # of a version whose records were other ones
+        return Ledger()
 
 
 @dataclass(frozen=True, slots=True)
