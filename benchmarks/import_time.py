@@ -1,6 +1,8 @@
 """How much `from langchain_ctxcompress import …` adds to what a LangChain program imports anyway (target: under 60 ms).
 
-Each figure is the median over fresh interpreters, the two programs in turn. Run: python benchmarks/import_time.py [runs]
+Each figure is the median over fresh interpreters, the two programs in turn.
+
+Run: python benchmarks/import_time.py [runs]
 """
 
 from __future__ import annotations
@@ -25,9 +27,9 @@ def main(runs: int = 15) -> None:
     pairs = [(seconds(BASE), seconds(OURS)) for _ in range(runs)]
     base, ours = (statistics.median(column) * 1_000 for column in zip(*pairs, strict=True))
     added = statistics.median(after - before for before, after in pairs) * 1_000
-    print(
-        f"langchain_core alone {base:6.1f} ms\nwith this package    {ours:6.1f} ms\nadded                {added:6.1f} ms"
-    )
+    print(f"langchain_core alone {base:6.1f} ms")
+    print(f"with this package    {ours:6.1f} ms")
+    print(f"added                {added:6.1f} ms")
 
 
 if __name__ == "__main__":

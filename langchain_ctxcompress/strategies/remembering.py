@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.messages import HumanMessage
+from pydantic import ValidationError
 
 from langchain_ctxcompress.ledger import Ledger, Request, extract_records, merge, render
 from langchain_ctxcompress.messages import is_summary
