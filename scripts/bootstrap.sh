@@ -35,7 +35,7 @@ import pathlib, tomllib
 groups = tomllib.loads(pathlib.Path("pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
 print("\n".join(groups["dev"]))
 ' >"$venv/dev-requirements.txt"  # older pips do not read dependency groups themselves
-"$venv/bin/python" -m pip install --quiet --no-input --disable-pip-version-check \
+"$venv/bin/python" -m pip install --quiet --quiet --no-input --disable-pip-version-check \
     --editable '.[agents,postgres]' --requirement "$venv/dev-requirements.txt" || {
     echo "error: the installation failed (pip's reason is above). It needs a package index: check the network or pip's configuration, then run again." >&2
     exit 1

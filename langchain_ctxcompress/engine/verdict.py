@@ -26,13 +26,14 @@ def result_of(job: Job, prepared: Prepared, draft: CompressionDraft, started: fl
     after = request.overhead_tokens + draft.tokens
     before = request.overhead_tokens + sum(job.tools.count(prepared.originals))
     outcome, reason = judge(prepared, draft, after, job.config)
-    if reason is Reason.PROTECTED_SET_OVER_HARD_LIMIT and job.config.on_overflow == "raise":
+    overflow = reason in (Reason.PROTECTED_SET_OVER_HARD_LIMIT, Reason.STILL_OVER_HARD_LIMIT)
+    if overflow and job.config.on_overflow == "raise":
         raise ContextLimitError(overflow_text(request, draft, after), tokens=after, limit=job.config.hard_limit_tokens)
     kept_ids = {message.id for message in draft.messages if not is_derived(message)}
     kept = sum(1 for t in request.window.turns if not t.is_summary and any(m.id in kept_ids for m in t.messages))
     turns = sum(1 for turn in request.window.turns if not turn.is_summary)
     details = [rung.detail for rung in draft.rungs if rung.detail]
-    if reason is Reason.PROTECTED_SET_OVER_HARD_LIMIT:
+    if overflow:
         details.append(overflow_text(request, draft, after))
     return CompressionResult(
         list(draft.messages),
@@ -55,8 +56,12 @@ def judge(prepared: Prepared, draft: CompressionDraft, after: int, config: Prune
     """Outcome and reason of a draft."""
     changed = draft.messages != prepared.request.messages
     if after >= config.hard_limit_tokens:
-        failed = draft.reason in (Reason.INVALID_RESULT, Reason.STRATEGY_FAILED)
-        return Outcome.FAILED, draft.reason if failed else Reason.PROTECTED_SET_OVER_HARD_LIMIT
+        if draft.reason in (Reason.INVALID_RESULT, Reason.STRATEGY_FAILED):
+            return Outcome.FAILED, draft.reason
+        request = prepared.request
+        protected = request.overhead_tokens + sum(request.sizes[place] for place in request.protected)
+        over = draft.reason is Reason.PROTECTED_SET_OVER_HARD_LIMIT or protected >= config.hard_limit_tokens
+        return Outcome.FAILED, Reason.PROTECTED_SET_OVER_HARD_LIMIT if over else Reason.STILL_OVER_HARD_LIMIT
     if changed:
         lesser = draft.degraded or draft.reason is Reason.EMERGENCY
         return (Outcome.DEGRADED if lesser else Outcome.APPLIED), draft.reason

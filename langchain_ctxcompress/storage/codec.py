@@ -87,12 +87,9 @@ def _plain(value: Any) -> Any:
         return [_plain(inner) for inner in value]
     if kind is tuple:
         return {TUPLE_KEY: [_plain(inner) for inner in value]}
-    if kind is dict:
-        return _plain_dict(value)
-    packed = _envelope(value)
-    if OMITTED_KEY in packed and isinstance(value, str):
-        return str.__str__(value)  # such as LangChain's `message.text`: what it says is all there is to it
-    return packed
+    packed = _plain_dict(value) if kind is dict else _envelope(value)
+    # LangChain's `message.text` is such a text: what it says is all there is to it.
+    return str.__str__(value) if isinstance(value, str) and OMITTED_KEY in packed else packed
 
 
 def _plain_dict(value: dict[Any, Any]) -> Any:

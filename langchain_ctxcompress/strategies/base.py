@@ -40,6 +40,7 @@ class Reason(StrEnum):
     COOLING_DOWN = "cooling_down"
     EMERGENCY = "emergency"
     PROTECTED_SET_OVER_HARD_LIMIT = "protected_set_over_hard_limit"
+    STILL_OVER_HARD_LIMIT = "still_over_hard_limit"
     ARCHIVE_UNAVAILABLE = "archive_unavailable"
     INVALID_RESULT = "invalid_result"
     STRATEGY_FAILED = "strategy_failed"

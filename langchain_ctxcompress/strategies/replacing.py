@@ -162,7 +162,13 @@ def _shown(
         rendered = render_summary(texts, quotes, count=record.count, ledger=remembered.text)
         if tools.count_text(rendered) - ledger_tokens <= share:
             break
-    merged = [checkpoint for checkpoint in shown if checkpoint.strategy == "ageing" and checkpoint not in earlier]
+    # What is not quoted now never is again: each merged checkpoint would else repeat all that was ever said (P7).
+    quoted = {quote.message_id for quote in quotes}
+    merged = [
+        checkpoint.model_copy(update={"quotes": tuple(q for q in checkpoint.quotes if q.message_id in quoted)})
+        for checkpoint in shown
+        if checkpoint.strategy == "ageing" and checkpoint not in earlier
+    ]
     lost = [checkpoint for checkpoint in earlier if request.head is None]
     record = record.model_copy(
         update={"rendered": rendered, "shown": tuple(checkpoint.checkpoint_id for checkpoint in shown)}

@@ -83,7 +83,7 @@ def check_strategy(
 
     Checked are: the list breaks no rule of `check_messages` that it did not break before; order is kept and nothing
     invented; system, pinned and newest human messages are what they were; it does not grow, and sizes are right; what
-    leaves is covered by a checkpoint, what is shortened is marked and named by one, and all comes back from the archive;
+    leaves is covered by a checkpoint, what is shortened is marked and named by one, all comes back from the archive;
     the input is not changed; the same input gives the same result; runs on the own output come to rest; a failing model
     breaks nothing.
 
