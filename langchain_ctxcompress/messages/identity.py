@@ -85,6 +85,10 @@ def naming_original(message: BaseMessage, original: BaseMessage) -> BaseMessage:
     """A shortened message whose mark holds what the original said; one without a mark is returned as it is.
 
     So what covers the message later covers the original, whichever list or process it is found in.
+
+    Args:
+        message: The shortened message.
+        original: What it was made of; it may be a shortened message itself.
     """
     entry = message.additional_kwargs.get(MARK_KEY)
     if not isinstance(entry, dict):

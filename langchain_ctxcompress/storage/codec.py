@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import BaseMessage, message_to_dict, messages_from_dict
+from langchain_core.messages.base import TextAccessor
 
 from langchain_ctxcompress.errors import RecordError
 
@@ -87,9 +88,9 @@ def _plain(value: Any) -> Any:
         return [_plain(inner) for inner in value]
     if kind is tuple:
         return {TUPLE_KEY: [_plain(inner) for inner in value]}
-    packed = _plain_dict(value) if kind is dict else _envelope(value)
-    # LangChain's `message.text` is such a text: what it says is all there is to it.
-    return str.__str__(value) if isinstance(value, str) and OMITTED_KEY in packed else packed
+    if kind is TextAccessor:  # `message.text`, which people put into arguments and blocks: what it says is all of it
+        return str.__str__(value)
+    return _plain_dict(value) if kind is dict else _envelope(value)
 
 
 def _plain_dict(value: dict[Any, Any]) -> Any:

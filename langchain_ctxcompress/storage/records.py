@@ -97,7 +97,7 @@ class CheckpointSummary(Record):
         merged: The checkpoints whose texts were merged into this one's.
         first_id: The first message the chain replaced; the summary message bears its id.
         last_id: The last replaced message.
-        next_id: The first message that was kept behind them, `""` if there was none.
+        next_id: The first message that was kept behind them, else the last in front of them; `""` if none was kept.
         count: Messages that the chain replaced.
         strategy: Which strategy made it.
         summariser: Who wrote the text: `model`, `extractive`, or `""`.

@@ -41,6 +41,9 @@ SMALLEST_CUT = 48
 HEAD_SHARE = 0.6
 """Share of a cut text that is its head; the tail of a tool's output often holds the error."""
 
+SMALLEST_VALUE = 8
+"""Tokens of an argument that is cut to the least."""
+
 LONG_ARGUMENT = 200
 """Characters from which on an argument of a tool call may be cut."""
 
@@ -141,15 +144,26 @@ def cut_message(message: BaseMessage, max_tokens: int, tools: Tools) -> BaseMess
     cut = message
     if text and room < tools.count_text(text):
         cut = apply_compressed_content(message, cut_text(text, max(room, 0), tools, message.id or ""))
-    if isinstance(message, AIMessage) and message.tool_calls and tools.count([cut])[0] > max_tokens:
-        per_value = max(8, (max_tokens - SMALLEST_CUT) // max(1, sum(1 for _ in _long_values(message))))
-        update["tool_calls"] = [
-            {**call, "args": {key: _cut_value(value, per_value, tools) for key, value in call["args"].items()}}
-            for call in message.tool_calls
-        ]
-        if isinstance(cut.content, list):  # Anthropic's content says again what the calls say
-            update["content"] = [b for b in cut.content if not (isinstance(b, dict) and b.get("type") == "tool_use")]
-    return cut.model_copy(update=update)
+    cut = cut.model_copy(update=update)
+    if isinstance(cut, AIMessage) and cut.tool_calls and tools.count([cut])[0] > max_tokens:
+        return _cut_arguments(cut, max_tokens, tools)
+    return cut
+
+
+def _cut_arguments(message: AIMessage, max_tokens: int, tools: Tools) -> AIMessage:
+    """The message with its long arguments cut until it is at most `max_tokens`, or they are cut to the least."""
+    update: dict[str, Any] = {}
+    if isinstance(message.content, list):  # Anthropic's content says again what the calls say
+        update["content"] = [b for b in message.content if not (isinstance(b, dict) and b.get("type") == "tool_use")]
+    long = sum(1 for call in message.tool_calls for _ in _long_values(call["args"]))
+    each = max(SMALLEST_VALUE, (max_tokens - SMALLEST_CUT) // max(1, long))
+    while True:
+        calls = [{**call, "args": _cut_value(call["args"], each, tools)} for call in message.tool_calls]
+        cut = message.model_copy(update={**update, "tool_calls": calls})
+        size = tools.count([cut])[0]
+        if size <= max_tokens or each <= SMALLEST_VALUE:
+            return cut
+        each = max(SMALLEST_VALUE, each * max_tokens // size)  # JSON writes line ends and quotes as two characters
 
 
 def cut_text(text: str, max_tokens: int, tools: Tools, message_id: str) -> str:
@@ -166,12 +180,20 @@ def cut_text(text: str, max_tokens: int, tools: Tools, message_id: str) -> str:
     return head + marker + tail
 
 
-def _long_values(message: AIMessage) -> Iterator[str]:
-    for call in message.tool_calls:
-        yield from (v for v in call["args"].values() if isinstance(v, str) and len(v) > LONG_ARGUMENT)
+def _long_values(value: Any) -> Iterator[str]:
+    """The long texts in an argument, however deep."""
+    if isinstance(value, str) and len(value) > LONG_ARGUMENT:
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _long_values(inner)
 
 
 def _cut_value(value: Any, max_tokens: int, tools: Tools) -> Any:
+    if isinstance(value, dict):
+        return {key: _cut_value(inner, max_tokens, tools) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_cut_value(inner, max_tokens, tools) for inner in value]
     if isinstance(value, str) and len(value) > LONG_ARGUMENT and tools.count_text(value) > max_tokens:
         return tools.truncate(value, max_tokens) + " […]"
     return value

@@ -10,7 +10,7 @@ from langchain_ctxcompress.storage import CheckpointSummary, Quote
 FRAME = "earlier_conversation"
 _TAGS = (FRAME, "summary", "user_words", "ledger")
 _OWN_TAG = re.compile(rf"<(?=/?(?:{'|'.join(_TAGS)})\b)", re.IGNORECASE)
-_SUMMARY = re.compile(r'<summary id="([^"]*)">\n(.*?)\n</summary>', re.DOTALL)
+_SUMMARY = re.compile(r'<summary id="([^"]*)">\n((?:(?!</?summary\b).)*)\n</summary>', re.DOTALL)
 
 _LEDGER = re.compile(r"<ledger>\n(.*?)\n</ledger>", re.DOTALL)
 

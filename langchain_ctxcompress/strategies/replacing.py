@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.ledger import mask_stale
-from langchain_ctxcompress.messages import is_summary, naming_original, original_hash
+from langchain_ctxcompress.messages import is_derived, is_summary, kind_of, naming_original, original_hash
 from langchain_ctxcompress.storage import CheckpointSummary, Quote, encode_message, summary_message
 from langchain_ctxcompress.strategies.ageing import checkpoint_name, sooner_and_sooner
 from langchain_ctxcompress.strategies.base import CompressionDraft, CompressionRequest, Reason, RungReport
@@ -104,9 +104,9 @@ def altered(
     record = _record(request, (), strategy).model_copy(
         update={
             "altered": {
-                _id(message): (original_hash(request.messages[place]), encode_message(message))
+                _id(message): (_made_of(message, request.messages[place]), encode_message(message))
                 for place, message in sorted(cut.items(), key=lambda entry: entry[0])
-                if _said(request.messages[place]) not in stays
+                if not stays or _said(request.messages[place]) not in stays
             },
             "next_id": request.head.next_id if request.head else "",
         }
@@ -204,7 +204,6 @@ def _record(request: CompressionRequest, places: Collection[int], strategy: str)
     gone = [request.messages[place] for place in sorted(places) if not is_summary(request.messages[place])]
     stays = _staying(request, places)
     last = max(places, default=len(request.messages))
-    behind = (m for place, m in enumerate(request.messages) if place > last and not is_summary(m))
     return CheckpointSummary(
         checkpoint_id="",
         session_id=request.session_id,
@@ -216,12 +215,23 @@ def _record(request: CompressionRequest, places: Collection[int], strategy: str)
         ledger=head.ledger if head else {},
         first_id=_first_id(request, places),
         last_id=_id(gone[-1]) if gone else head.last_id if head else "",
-        next_id=next((_id(message) for message in behind), ""),
+        next_id=_next_id(request, places, last),
         count=(head.count if head else 0) + len(gone),
         strategy=strategy,
         tokens_before=request.tokens,
         replaced_tokens=sum(request.sizes[place] for place in places),
     )
+
+
+def _next_id(request: CompressionRequest, places: Collection[int], last: int) -> str:
+    """The first message that stays behind `last`; where there is none, the last that stays in front of it."""
+    stay = [
+        place
+        for place, message in enumerate(request.messages)
+        if place not in places and not is_summary(message) and kind_of(message) != "system"
+    ]
+    behind = next((place for place in stay if place > last), stay[-1] if stay else None)
+    return "" if behind is None else _id(request.messages[behind])
 
 
 def _staying(request: CompressionRequest, places: Collection[int]) -> set[tuple[str, str]]:
@@ -252,6 +262,11 @@ def _left(request: CompressionRequest, kept: list[int]) -> int:
 def _name(record: CheckpointSummary) -> str:
     touched = "\x1e".join(f"{i}\x1f{said}" for i, said in (*record.covered.items(), *record.altered.items()))
     return checkpoint_name(record.session_id, record.previous, str(record.number), touched, record.text)
+
+
+def _made_of(message: BaseMessage, original: BaseMessage) -> str:
+    """The hash of what the original of a shortened message says: its mark holds it, where it has one."""
+    return original_hash(message if is_derived(message) else original)
 
 
 def _said(message: BaseMessage) -> tuple[str, str]:

@@ -192,7 +192,7 @@ def test_an_archive_that_fails_replaces_nothing_and_is_exit_code_1(
         def batch(self, ops: object) -> list[object]:
             raise OSError("the disk is full")
 
-    monkeypatch.setattr("langchain_ctxcompress.compressor.open_store", lambda given: Full())
+    monkeypatch.setattr("langchain_ctxcompress.storage.open_store", lambda given: Full())
     out = tmp_path / "out.jsonl"
     done = runner.invoke(app, ["compress", good, "--limit", str(LIMIT), "--out", str(out)])
     assert done.exit_code == 1

@@ -43,7 +43,8 @@ def illegal(compressor: ContextCompressor, output: Sequence[BaseMessage], origin
         for m in output
     ]
     found = violations(output) + violations(known, original=original)
-    return found + order_violations(known, original) + invented(known, original)
+    standing = [m for m in known if mark_kind(m) != "repair" or m.id in ids]  # a new one says what others said before
+    return found + order_violations(standing, original) + invented(known, original)
 
 
 def voice_lost(output: Sequence[BaseMessage], original: Sequence[BaseMessage]) -> list[str]:

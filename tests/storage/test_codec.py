@@ -375,3 +375,13 @@ class TestNothingIsImportedByName:
         data = {"lc": 1, "type": "constructor", "id": ["os", "system"], "kwargs": {"command": "true"}}
         assert carried(data) == data
         assert carried({1: data}) == {1: data}
+
+
+def test_a_text_of_a_kind_of_its_own_keeps_what_it_says() -> None:
+    """`message.text` is such a text, and is put into arguments and content blocks of other messages."""
+    text = HumanMessage("what was said").text
+    call = {"name": "send", "args": {"body": text}, "id": "c"}
+    for message in (AIMessage("", tool_calls=[call]), HumanMessage([{"type": "text", "text": text}])):
+        back = decode_message(encode_message(message))
+        assert back == message
+        assert content_hash(back) == content_hash(message)
