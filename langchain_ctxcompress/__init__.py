@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from langchain_ctxcompress.graph import CompressionNode as CompressionNode
     from langchain_ctxcompress.graph.middleware import CompressionMiddleware as CompressionMiddleware
     from langchain_ctxcompress.history import CompressedChatMessageHistory as CompressedChatMessageHistory
+    from langchain_ctxcompress.ledger import Goal as Goal
+    from langchain_ctxcompress.ledger import parse_goal_markers as parse_goal_markers
+    from langchain_ctxcompress.ledger import update_goal as update_goal
     from langchain_ctxcompress.limits import ContextTier as ContextTier
     from langchain_ctxcompress.limits import ContextWindow as ContextWindow
     from langchain_ctxcompress.limits import PackedContext as PackedContext
@@ -77,6 +80,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "graph.middleware": ("CompressionMiddleware",),
     "graph": ("CompressionNode",),
     "history": ("CompressedChatMessageHistory",),
+    "ledger": ("Goal", "parse_goal_markers", "update_goal"),
     "limits": (
         "ContextTier",
         "ContextWindow",

@@ -135,14 +135,16 @@ def test_the_soft_limit_itself_is_where_it_starts(tokens: int, reason: str) -> N
 
 
 def test_overhead_counts_for_the_limits_and_in_the_sizes() -> None:
-    messages = exchanges(10)
-    compressor = ContextCompressor(config=PrunerConfig.for_limit(4_000))
-    assert compressor.compress(messages).outcome == "noop"
+    messages = exchanges(30)
+    size = sum(ContextCompressor(config=CONFIG).count(messages))
+    config = PrunerConfig(soft_limit_tokens=size + 2_000, hard_limit_tokens=10**6)
+    compressor = ContextCompressor(config=config)
+    assert compressor.compress(messages, overhead_tokens=1_999).outcome == "noop"
     result = compressor.compress(messages, overhead_tokens=2_500)
     assert result.outcome == "applied"
     assert result.tokens_before == sum(compressor.count(messages)) + 2_500
     assert result.tokens_after == sum(compressor.count(result.messages)) + 2_500
-    assert compressor.plan(messages, overhead_tokens=2_500).tokens == result.tokens_before
+    assert compressor.plan(result.messages, overhead_tokens=2_500).tokens == result.tokens_after
 
 
 def test_switched_off_every_list_stays_as_it_is() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from langchain_core.messages import BaseMessage
 
+from langchain_ctxcompress.engine.idle import Seen
 from langchain_ctxcompress.errors import StorageError
 from langchain_ctxcompress.messages import is_summary, summary_mark
 from langchain_ctxcompress.storage import (
@@ -45,6 +46,8 @@ class Session:
     def __init__(self, history: SessionHistory) -> None:
         self.history = history
         self._chain: CheckpointChain | None = None
+        self.seen: Seen | None = None
+        """The last list that needed nothing."""
 
     @property
     def chain(self) -> CheckpointChain:

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from langchain_core.messages import BaseMessage
 
+from langchain_ctxcompress.engine.idle import Seen
 from langchain_ctxcompress.engine.job import EngineSteps, Job, ModelCall, Prepared, StoreCall
 from langchain_ctxcompress.engine.result import CompressionPlan, CompressionResult, Outcome
 from langchain_ctxcompress.engine.validation import validated
@@ -44,9 +45,12 @@ def compress(job: Job) -> EngineSteps[CompressionResult]:
         ContextLimitError: What must stay is over the hard limit, and `on_overflow` says to raise.
     """
     started = time.monotonic()
-    _check(job.messages)
     if not job.config.enabled:
+        _check(job.messages)
         return as_given(job, Reason.DISABLED)
+    if (idle := _idle(job, started)) is not None:
+        return idle
+    _check(job.messages)
     prepared = yield from _storing(_prepare(job))
     request = prepared.request
     if request.urgency is PruneUrgency.NONE:
@@ -58,6 +62,9 @@ def compress(job: Job) -> EngineSteps[CompressionResult]:
         draft = _with_orphans(prepared, draft)
     if prepared.in_order and draft.messages == request.messages:
         result = result_of(job, prepared, draft, started)
+        if request.urgency is PruneUrgency.NONE and not prepared.orphans:
+            tokens = request.tokens - request.overhead_tokens
+            job.session.seen = Seen.of(job.messages, tokens, result.turns_kept, request.head)
         return replace(result, messages=list(job.messages))
     try:
         yield from _storing(job.session.record(prepared.view.originals, _finished(draft, prepared)))
@@ -66,6 +73,18 @@ def compress(job: Job) -> EngineSteps[CompressionResult]:
         size = job.overhead_tokens + sum(job.tools.count(job.messages))
         return replace(as_given(job, Reason.ARCHIVE_UNAVAILABLE, size), outcome=Outcome.FAILED, detail=str(error))
     return result_of(job, prepared, draft, started)
+
+
+def _idle(job: Job, started: float) -> CompressionResult | None:
+    """The result for a list that only grew and is still under its soft limit; `None` where there is more to look at."""
+    before, job.session.seen = job.session.seen, None
+    now = before.grown(job.messages, job.session.chain, job.tools.count) if before and not job.force else None
+    if now is None or now.tokens + job.overhead_tokens >= job.config.soft_limit_tokens:
+        return None
+    job.session.seen = now
+    tokens = now.tokens + job.overhead_tokens
+    kept, seconds = now.turns, time.monotonic() - started
+    return replace(as_given(job, Reason.BELOW_SOFT_LIMIT, tokens), turns_kept=kept, seconds=seconds)
 
 
 def plan(job: Job) -> EngineSteps[CompressionPlan]:

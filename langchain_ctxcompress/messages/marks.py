@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 from langchain_core.messages import BaseMessage
 
+from langchain_ctxcompress.errors import InvalidMessagesError
+
 MARK_KEY = "ctxcompress"
 """The key in `additional_kwargs`."""
 
@@ -55,11 +57,11 @@ def pin(message: M) -> M:
     """A pinned copy with the same id; the input is not changed.
 
     Raises:
-        ValueError: The message is a summary message, which is rewritten by each compression.
+        InvalidMessagesError: The message is a summary message, which is rewritten by each compression.
     """
     if is_summary(message):
         msg = f"message {message.id!r} is a summary message, which each compression rewrites: pin an original instead"
-        raise ValueError(msg)
+        raise InvalidMessagesError(msg)
     return message.model_copy(update={"additional_kwargs": {**message.additional_kwargs, MARK_KEY: {"kind": "pin"}}})
 
 

@@ -175,7 +175,7 @@ class Conversation(RuleBasedStateMachine):
 
 
 class TestConversation(Conversation.TestCase):
-    settings = settings(max_examples=12, stateful_step_count=25, suppress_health_check=list(HealthCheck))
+    settings = settings(max_examples=40, stateful_step_count=25, suppress_health_check=list(HealthCheck))
 
 
 @pytest.mark.slow

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import BaseMessage, SystemMessage
 
 from langchain_ctxcompress import ChatModelSummariser, ContextCompressor, PrunerConfig, split_turns
+from langchain_ctxcompress.strategies import MiddleOut
+from langchain_ctxcompress.summarize import TaskFailure, TaskResult
+from tests.strategies.requests import TOOLS, request_for
 from tests.support.conversations import agent_run, conversations, exchanges, pinned
 from tests.support.legality import is_summary
 from tests.support.models import CheckingModel, ScriptedChatModel
@@ -134,6 +139,23 @@ def test_instructions_reach_the_model() -> None:
     compressor = ContextCompressor(model, config=PrunerConfig.for_limit(2_000), strategy="middle-out")
     compressor.compress(exchanges(30), instructions="keep the SQL")
     assert "keep the SQL" in model.prompts[0][0].text
+
+
+@pytest.mark.parametrize("failure", [None, TaskFailure.ERROR])
+def test_a_draft_that_came_out_larger_all_the_same_is_not_taken(failure: TaskFailure | None) -> None:
+    """Where texts are counted too small, the sizes of the messages decide."""
+    blind = dataclasses.replace(TOOLS, count_text=lambda text: len(text) // 1_000)
+    request = request_for(exchanges(20, words=4), 500, tools=blind, summariser=True)
+    steps = MiddleOut().run(request)
+    next(steps)
+    with pytest.raises(StopIteration) as ended:
+        steps.send([TaskResult("much too long " * 2_000 if failure is None else "", failure)])
+    draft = ended.value.value
+    if failure is None:
+        assert (draft.messages, draft.checkpoints, draft.reason) == (request.messages, (), "not_smaller")
+    else:
+        assert draft.degraded
+        assert draft.reason == "summariser_failed"
 
 
 def test_too_few_candidates_and_a_tail_over_the_trigger_are_reasons() -> None:
