@@ -13,7 +13,9 @@ from hypothesis import HealthCheck, settings
 # No deadline: the time of one example says more about the machine than about the code. `too_slow` for the same reason.
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=2_000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+# Where a change is decided on, the same code gives the same answer; new examples are looked for at every other run.
+settings.register_profile("ci", settings.get_profile("default"), derandomize=True, database=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "default"))
 
 # A failing conversation of 400 messages is long to print; that must not hide what failed.
 LONG_EXAMPLE = "ignore:Generating overly large repr:hypothesis.errors.HypothesisWarning"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
 from langchain_ctxcompress import ContextCompressor, PrunerConfig
 from tests.laws.judge import STRATEGIES, illegal, lost, over
@@ -146,6 +146,30 @@ def test_an_orphan_result_at_a_later_step_does_not_make_the_view_forget_what_was
     third = compressor.compress(with_orphan)
     assert [m.id for m in third.messages] == [m.id for m in second.messages] == [m.id for m in first.messages]
     assert model.calls == 1
+
+
+def test_a_summary_is_restored_where_it_stood_though_what_stood_before_it_is_gone_too() -> None:
+    """The prefix was dropped after the summary was made: not the first gone, but the first summarised is its place."""
+    rule = SystemMessage("From here on in French.", id="rule")
+    messages = [*exchanges(1, words=300), rule, *exchanges(40, start=1)]
+    compressor = ContextCompressor(config=PrunerConfig.for_limit(900))
+    view = compressor.compress(messages).messages
+    assert "human-0" not in [message.id for message in view]
+    assert view[0] == rule
+    assert is_summary(view[1])
+    again = compressor.compress(messages)
+    assert [message.id for message in again.messages] == [message.id for message in view]
+
+
+def test_what_stands_twice_and_stays_once_has_not_left() -> None:
+    messages = exchanges(30)
+    messages.insert(-4, messages[9].model_copy(deep=True))
+    compressor = ContextCompressor(config=PrunerConfig.for_limit(LIMIT + 300))
+    first = compressor.compress(messages)
+    assert first.changed
+    assert [message.id for message in first.messages].count("ai-4") == 1
+    second = compressor.compress(first.messages)
+    assert second.messages == first.messages
 
 
 def test_messages_that_were_cut_and_then_dropped_are_dropped_again() -> None:
