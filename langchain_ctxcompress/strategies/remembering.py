@@ -10,7 +10,7 @@ from langchain_core.messages import HumanMessage
 from pydantic import ValidationError
 
 from langchain_ctxcompress.ledger import Ledger, Request, extract_records, merge, render
-from langchain_ctxcompress.messages import is_summary
+from langchain_ctxcompress.messages import extract_text_content, is_summary
 from langchain_ctxcompress.storage import CheckpointSummary
 from langchain_ctxcompress.strategies.base import CompressionRequest
 from langchain_ctxcompress.strategies.rendering import read_ledger
@@ -38,7 +38,7 @@ def ledger_of(request: CompressionRequest) -> Ledger:
     head = request.head
     if head is not None and head.ledger and (stored := stored_ledger(head)):
         return stored
-    summary = next((message.text for message in request.messages if is_summary(message)), "")
+    summary = next((extract_text_content(m) for m in request.messages if is_summary(m)), "")
     origin = head.first_id if head else ""
     said = [HumanMessage(line, id=f"{origin}#{number}") for number, line in enumerate(read_ledger(summary))]
     return extract_records(said) if said else Ledger()

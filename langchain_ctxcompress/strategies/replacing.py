@@ -7,7 +7,14 @@ from collections.abc import Collection, Mapping
 from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.ledger import mask_stale
-from langchain_ctxcompress.messages import is_derived, is_summary, kind_of, naming_original, original_hash
+from langchain_ctxcompress.messages import (
+    extract_text_content,
+    is_derived,
+    is_summary,
+    kind_of,
+    naming_original,
+    original_hash,
+)
 from langchain_ctxcompress.storage import CheckpointSummary, Quote, encode_message, summary_message
 from langchain_ctxcompress.strategies.ageing import checkpoint_name, sooner_and_sooner
 from langchain_ctxcompress.strategies.base import CompressionDraft, CompressionRequest, Reason, RungReport
@@ -113,7 +120,7 @@ def altered(
     )
     if summary is not None:
         shown = request.head.shown if request.head else ()
-        record = record.model_copy(update={"rendered": messages[summary].text, "shown": shown})
+        record = record.model_copy(update={"rendered": extract_text_content(messages[summary]), "shown": shown})
     record = record.model_copy(update={"checkpoint_id": _name(record)})
     if summary is not None and request.head is not None:
         messages[summary] = summary_message(record)
@@ -140,7 +147,7 @@ def shown_in(request: CompressionRequest) -> list[CheckpointSummary]:
             text=text,
             replaced_tokens=request.tools.count_text(text),
         )
-        for place, (identity, text) in enumerate(read_summaries(message.text), 1)
+        for place, (identity, text) in enumerate(read_summaries(extract_text_content(message)), 1)
     ]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage, ToolMessage, message_to_dict
 
-from langchain_ctxcompress import CompressionResult, ContextCompressor
+from langchain_ctxcompress import CompressionResult, ContextCompressor, Reason
 from tests.support.legality import (
     fingerprint,
     invented,
@@ -127,3 +127,9 @@ def progress(before: Sequence[BaseMessage], result: CompressionResult) -> list[s
     if result.messages == list(before) or result.tokens_after < result.tokens_before:
         return []
     return [f"no progress: {result.tokens_before} to {result.tokens_after} tokens, {result.outcome} {result.reason}"]
+
+
+def refused(result: CompressionResult) -> list[str]:
+    """What befalls users' strategies alone: the package's own neither fail nor make a draft that is refused."""
+    wrong = result.reason in (Reason.STRATEGY_FAILED, Reason.INVALID_RESULT)
+    return [f"refused: {result.reason}: {result.detail}"] if wrong else []
