@@ -26,6 +26,7 @@ from langchain_ctxcompress import (
     PruneUrgency,
     Reason,
 )
+from langchain_ctxcompress.engine import CoolDown
 from langchain_ctxcompress.errors import ConfigError, InvalidMessagesError, StorageError, TokenCountError
 from tests.laws.judge import as_bytes, illegal, lost, voice_lost
 from tests.support.conversations import agent_run, conversations, exchanges, pinned
@@ -260,6 +261,22 @@ async def test_the_async_twins(tmp_path: Path) -> None:
     await compressor.aforget()
     assert await compressor.aexpand_message("human-10") is None
     assert compressor.history().messages() == []
+
+
+def test_a_forgotten_message_is_gone_from_archive_and_checkpoints() -> None:
+    compressor = ContextCompressor(config=CONFIG)
+    result = compressor.compress(exchanges(40))
+    assert result.checkpoint is not None
+    assert compressor.forget_messages(["human-9", "never-seen"]) == 1
+    assert compressor.expand_message("human-9") is None
+    left = compressor.expand(result.checkpoint.checkpoint_id)
+    assert left
+    assert "human-9" not in [message.id for message in left]
+
+
+def test_the_cool_down_is_the_one_that_was_given() -> None:
+    cooldown = CoolDown(1, 5.0)
+    assert ContextCompressor(config=CONFIG, cooldown=cooldown).cooldown is cooldown
 
 
 def test_a_forgotten_session_is_gone_and_another_stays() -> None:

@@ -207,7 +207,7 @@ class CheckpointChain:
         if head is None:
             return View(list(messages))
         reach = self.reach(head)
-        held = _held(messages, reach, summary=bool(head.rendered))
+        held = _held(messages, reach, head, stands=place is not None)
         kept: list[BaseMessage] = []
         returned: list[BaseMessage] = []
         gaps: dict[str | None, int] = {}
@@ -257,19 +257,22 @@ class CheckpointChain:
         return None
 
 
-def _held(messages: Sequence[BaseMessage], reach: Reach, *, summary: bool) -> set[int]:
+def _held(messages: Sequence[BaseMessage], reach: Reach, head: CheckpointSummary, *, stands: bool) -> set[int]:
     """The places of messages that came back and stay, with all of their spans (laws 1 and 6).
 
-    Those that were pinned since; the newest human message, where what came after it is gone; and, where no summary
-    stands in front, the human message before the first that stays, if that one is the model's.
+    Those that were pinned since; the newest human message, where what came after it is gone; and the human message
+    before the first that stays, if that one is the model's and no summary stands or is restored in front of it.
     """
     places = {p for p, m in enumerate(messages) if is_pinned(m) and (reach.covers(m) or reach.shortened(m))}
     places.update(place for place in newest_human(messages) if reach.covers(messages[place]))
     held = Boundaries(messages).close(places) if places else places
-    if summary:
+    if stands and head.rendered:
         return held
     spoken = [place for place, message in enumerate(messages) if kind_of(message) != "system"]
     first = next((p for p in spoken if p in held or not reach.covers(messages[p])), None)
-    if first is not None and kind_of(messages[first]) == "ai" and kind_of(messages[spoken[0]]) == "human":
-        held.add(max(place for place in range(first) if kind_of(messages[place]) == "human"))
+    if first is None or kind_of(messages[first]) != "ai" or kind_of(messages[spoken[0]]) != "human":
+        return held
+    front = messages[:first]
+    if not head.rendered or all(message.id != head.first_id for message in front):
+        held.add(max(place for place, message in enumerate(front) if kind_of(message) == "human"))
     return held

@@ -12,8 +12,16 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langgraph.store.memory import InMemoryStore
 
-from langchain_ctxcompress import ChatModelSummariser, ContextCompressor, PrunerConfig, is_pinned, pin, unpin
-from tests.laws.judge import as_bytes, illegal, over, voice_lost
+from langchain_ctxcompress import (
+    ChatModelSummariser,
+    CompressionResult,
+    ContextCompressor,
+    PrunerConfig,
+    is_pinned,
+    pin,
+    unpin,
+)
+from tests.laws.judge import as_bytes, illegal, over, refused, voice_lost
 from tests.support.conversations import WORDS
 from tests.support.legality import is_summary, mark_kind
 from tests.support.models import ScriptedChatModel
@@ -45,8 +53,10 @@ class Conversation(RuleBasedStateMachine):
         strategy=st.sampled_from(("ladder", "ladder", "middle-out", "top-down-truncation", "emergency")),
         reply=st.sampled_from((None, *REPLIES)),
         seed=st.integers(0, 2**16),
+        odd=st.booleans(),
     )
-    def start(self, limit: int, strategy: str, reply: Any, seed: int) -> None:
+    def start(self, limit: int, strategy: str, reply: Any, seed: int, odd: bool) -> None:
+        self.odd = odd
         self.limit, self.strategy, self.reply = limit, strategy, reply
         self.rng = random.Random(seed)
         self.compressor = self.fresh()
@@ -65,7 +75,8 @@ class Conversation(RuleBasedStateMachine):
         )
 
     def text(self, words: int) -> str:
-        return " ".join(self.rng.choices(WORDS, k=words))
+        odd = (*WORDS, "\ud800", "a\x00b") if self.odd else WORDS
+        return " ".join(self.rng.choices(odd, k=words))
 
     def add(self, messages: list[BaseMessage]) -> None:
         for message in messages:
@@ -124,7 +135,7 @@ class Conversation(RuleBasedStateMachine):
     def compress(self, force: bool) -> None:
         given = self.view
         result = self.compressor.compress(given, force=force)
-        self.judge(result.messages, given)
+        self.judge(result, given)
         assert result.tokens_after <= result.tokens_before
         self.view = result.messages
 
@@ -134,7 +145,7 @@ class Conversation(RuleBasedStateMachine):
         """A client that keeps the whole list: what it gets is as good as what the other one has."""
         given = list(self.whole.values())
         result = self.compressor.compress(given)
-        self.judge(result.messages, given)
+        self.judge(result, given)
         self.view = result.messages
 
     def plain(self, kind: type[BaseMessage] = BaseMessage) -> list[int]:
@@ -145,7 +156,9 @@ class Conversation(RuleBasedStateMachine):
         self.view = [*self.view[:place], message, *self.view[place + 1 :]]
         self.whole[message.id or ""] = message
 
-    def judge(self, output: list[BaseMessage], given: list[BaseMessage]) -> None:
+    def judge(self, result: CompressionResult, given: list[BaseMessage]) -> None:
+        output = result.messages
+        assert refused(result) == []
         assert illegal(self.compressor, output, given) == []
         assert voice_lost(output, given) == []
         if self.strategy == "ladder":  # what was left of the list is what the next step judges by

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
 from langchain_ctxcompress import ContextCompressor, PrunerConfig
-from tests.laws.judge import STRATEGIES, as_bytes, illegal, progress
+from tests.laws.judge import STRATEGIES, as_bytes, illegal, progress, refused
 from tests.support.conversations import agent_run, conversations, exchanges, pinned
 from tests.support.legality import violations
 
@@ -24,6 +24,7 @@ def check(messages: list[BaseMessage], limit: int, strategy: str) -> None:
     second = compressor.compress(first.messages)
     assert illegal(compressor, second.messages, first.messages) == []
     assert progress(first.messages, second) == []
+    assert refused(first) + refused(second) == []
     assert list(map(id, messages)) == objects, "the input list was changed"
     assert [as_bytes(message) for message in messages] == before, "a message of the input was changed"
 

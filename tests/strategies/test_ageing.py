@@ -118,7 +118,10 @@ def test_p7_the_summary_stays_bounded_over_10_and_100_compressions() -> None:
 @pytest.mark.slow
 def test_p7_the_summary_stays_bounded_over_1000_compressions() -> None:
     sizes, compressor = sizes_of_the_summary(1_000)
-    assert max(sizes.values()) <= 1.3 * max(size for number, size in sizes.items() if number <= 10)
+    # A merged summary may grow with all it stands for, up to the most that level 1 takes (P2); then it is at rest.
+    assert max(sizes.values()) <= max(size for number, size in sizes.items() if number <= 10) + 400
+    late = [size for number, size in sizes.items() if number > 600]
+    assert max(late) <= 1.1 * max(size for number, size in sizes.items() if 300 < number <= 600)
     merged = [record for record in compressor.history().checkpoints() if record.merged]
     assert max(len(record.model_dump_json()) for record in merged) < 20_000
     assert compressor.expand(merged[-1].checkpoint_id)

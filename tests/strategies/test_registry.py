@@ -200,6 +200,18 @@ def test_a_strategy_that_cheats_is_refused_and_the_list_is_unchanged(cheat: Call
     assert compressor.plan(messages, force=True).reason in ("strategy_failed", "compressed", "emergency")
 
 
+def test_a_strategy_that_fails_over_the_hard_limit_is_what_the_reason_says() -> None:
+    class Failing(CompressionStrategy):
+        name = "failing"
+
+        def run(self, request: CompressionRequest) -> Steps:
+            yield from ()
+            raise ZeroDivisionError
+
+    result = ContextCompressor(config=PrunerConfig.for_limit(100), strategy=Failing()).compress(exchanges(10))
+    assert (result.outcome, result.reason) == ("failed", "strategy_failed")
+
+
 def test_drop_without_cover_is_refused_for_messages_that_nothing_protects() -> None:
     class Cheat(CompressionStrategy):
         name = "cheat"

@@ -133,6 +133,7 @@ def test_blocks_and_thoughts() -> None:
     ]
     assert judge_reply(said(blocks)) == ("One.\nTwo.", None)
     assert judge_reply(said("<think>a\nb</think>\nOne.<THINKING>c</THINKING> Two.")) == ("One. Two.", None)
+    assert judge_reply(said("<think>a <think>b</think>One.")) == ("One.", None)
 
 
 @given(st.text(), st.dictionaries(st.text(), st.one_of(st.none(), st.text(), st.integers(), st.lists(st.text()))))
