@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -12,6 +12,7 @@ from uuid import uuid4
 from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.limits import PrunerConfig
+from langchain_ctxcompress.originals import Originals
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
 
     from langchain_ctxcompress.engine import CompressionPlan, CompressionResult, CoolDown, Job
-    from langchain_ctxcompress.storage import RedactHook, SessionHistory, StoreSteps
+    from langchain_ctxcompress.storage import RedactHook
     from langchain_ctxcompress.strategies import CompressionStrategy
     from langchain_ctxcompress.summarize import ChatModelSummariser
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class ContextCompressor:
+class ContextCompressor(Originals):
     """Keeps message lists inside their window, and archives what it replaces. Safe to share between threads and loops.
 
     Args:
@@ -87,11 +88,6 @@ class ContextCompressor:
             functools.partial(count_tokens, model=encoding),
             functools.partial(truncate_to_tokens, model=encoding),
         )
-
-    @property
-    def store(self) -> BaseStore:
-        """Where originals are archived."""
-        return self._sessions.store
 
     @property
     def summariser(self) -> ChatModelSummariser | None:
@@ -197,48 +193,6 @@ class ContextCompressor:
         job = self._job(messages, session_id, force=force, overhead_tokens=overhead_tokens)
         return self._driver.run(engine.plan(job), job.store)
 
-    def history(self, session_id: str | None = None) -> SessionHistory:
-        """The archive of a session."""
-        return self._sessions.get(session_id or self.session_id).history
-
-    def expand(self, checkpoint_id: str, *, session_id: str | None = None) -> list[BaseMessage] | None:
-        """The originals that a checkpoint covers, in order and byte for byte; `None` for an unknown checkpoint.
-
-        Args:
-            checkpoint_id: The checkpoint.
-            session_id: Where to look; by default in every session of the store, those last used first.
-        """
-        from langchain_ctxcompress.engine import recall
-        from langchain_ctxcompress.storage import run
-
-        return run(recall.expand(self._sessions, checkpoint_id, session_id), self.store)
-
-    async def aexpand(self, checkpoint_id: str, *, session_id: str | None = None) -> list[BaseMessage] | None:
-        """As `expand`, without blocking the loop."""
-        from langchain_ctxcompress.engine import recall
-        from langchain_ctxcompress.storage import arun
-
-        return await arun(recall.expand(self._sessions, checkpoint_id, session_id), self.store)
-
-    def expand_message(self, message_id: str, *, session_id: str | None = None) -> BaseMessage | None:
-        """The newest archived revision of a message, byte for byte; `None` if it was never seen.
-
-        Args:
-            message_id: The message.
-            session_id: Where to look; by default in every session of the store, those last used first.
-        """
-        from langchain_ctxcompress.engine import recall
-        from langchain_ctxcompress.storage import run
-
-        return run(recall.expand_message(self._sessions, message_id, session_id), self.store)
-
-    async def aexpand_message(self, message_id: str, *, session_id: str | None = None) -> BaseMessage | None:
-        """As `expand_message`, without blocking the loop."""
-        from langchain_ctxcompress.engine import recall
-        from langchain_ctxcompress.storage import arun
-
-        return await arun(recall.expand_message(self._sessions, message_id, session_id), self.store)
-
     def view(self, messages: Sequence[BaseMessage], *, session_id: str | None = None) -> list[BaseMessage]:
         """The active context of a full list as the stored checkpoints make it: nothing is compressed anew."""
         from langchain_ctxcompress import engine
@@ -252,54 +206,6 @@ class ContextCompressor:
 
         job = self._job(messages, session_id)
         return await self._driver.arun(engine.view(job), job.store)
-
-    def forget(self, session_id: str | None = None) -> None:
-        """Remove everything of a session from the store: messages, index, checkpoints and snapshots."""
-        from langchain_ctxcompress.storage import run
-
-        run(self._forget_steps(session_id or self.session_id), self.store)
-
-    async def aforget(self, session_id: str | None = None) -> None:
-        """As `forget`, without blocking the loop."""
-        from langchain_ctxcompress.storage import arun
-
-        await arun(self._forget_steps(session_id or self.session_id), self.store)
-
-    def forget_messages(self, message_ids: Iterable[str], *, session_id: str | None = None) -> int:
-        """Remove messages of a session for good: from the archive, every checkpoint and every snapshot.
-
-        Summaries that covered one of them are written anew, without a model, from what is left; the next step shows the
-        new ones. What the caller holds (a graph's state, another history) is the caller's to clean.
-
-        Args:
-            message_ids: The messages.
-            session_id: Whose they are.
-
-        Returns:
-            How many of them were in the archive.
-
-        Raises:
-            StorageError: The store failed; call it again.
-            RecordError: A damaged record could not be searched; the error names it, and all else was removed.
-        """
-        from langchain_ctxcompress import engine
-        from langchain_ctxcompress.storage import run
-
-        session = self._sessions.get(session_id or self.session_id)
-        return run(engine.forget_messages(session, message_ids, self._tools, self.config), self.store)
-
-    async def aforget_messages(self, message_ids: Iterable[str], *, session_id: str | None = None) -> int:
-        """As `forget_messages`, without blocking the loop."""
-        from langchain_ctxcompress import engine
-        from langchain_ctxcompress.storage import arun
-
-        session = self._sessions.get(session_id or self.session_id)
-        return await arun(engine.forget_messages(session, message_ids, self._tools, self.config), self.store)
-
-    def _forget_steps(self, session_id: str) -> StoreSteps[None]:
-        session = self._sessions.get(session_id)
-        yield from session.history.clear_steps()
-        session.forget()
 
     def _job(
         self,
