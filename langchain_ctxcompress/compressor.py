@@ -81,13 +81,13 @@ class ContextCompressor(Originals):
         self.namespace = tuple(namespace)
         self._driver = Driver(_summariser_of(model), cooldown or CoolDown())
         self._redact = redact
-        self._sessions = Sessions(open_store(store), namespace, redact)
         encoding = config.encoding_model
         self._tools = Tools(
             MessageCounter(encoding),
             functools.partial(count_tokens, model=encoding),
             functools.partial(truncate_to_tokens, model=encoding),
         )
+        self._sessions = Sessions(open_store(store), namespace, redact, self._tools.count)
 
     @property
     def summariser(self) -> ChatModelSummariser | None:
@@ -221,9 +221,8 @@ class ContextCompressor(Originals):
         from langchain_ctxcompress.engine import Job, Sessions
 
         if store is not None and not self.store_given and store is not self.store:
-            self._sessions = Sessions(
-                store, self.namespace, self._redact
-            )  # the graph's: from then on it is this compressor's
+            # the graph's: from then on it is this compressor's
+            self._sessions = Sessions(store, self.namespace, self._redact, self._tools.count)
         return Job(
             messages,
             self._sessions.get(session_id or self.session_id),

@@ -16,6 +16,7 @@ from langchain_ctxcompress.messages import is_summary, summary_mark
 from langchain_ctxcompress.storage import (
     CheckpointChain,
     CheckpointSummary,
+    CountMessages,
     RedactHook,
     SessionHistory,
     StoreSteps,
@@ -110,10 +111,18 @@ class Sessions:
         store: Where they are archived.
         namespace: The tenant.
         redact: Applied to all that is archived.
+        count: Sizes of messages in tokens, for what is known of a session.
     """
 
-    def __init__(self, store: BaseStore, namespace: Sequence[str], redact: RedactHook | None = None) -> None:
+    def __init__(
+        self,
+        store: BaseStore,
+        namespace: Sequence[str],
+        redact: RedactHook | None = None,
+        count: CountMessages | None = None,
+    ) -> None:
         self.store = store
+        self._count = count
         self._redact = redact
         self.namespace = tuple(namespace)
         self._sessions: OrderedDict[str, Session] = OrderedDict()
@@ -125,7 +134,11 @@ class Sessions:
             session = self._sessions.get(session_id)
             if session is None:
                 history = SessionHistory(
-                    self.store, session_id=session_id, namespace=self.namespace, redact=self._redact
+                    self.store,
+                    session_id=session_id,
+                    namespace=self.namespace,
+                    redact=self._redact,
+                    count=self._count,
                 )
                 session = self._sessions[session_id] = Session(history)
                 if len(self._sessions) > MOST_SESSIONS:

@@ -20,12 +20,14 @@ from langchain_ctxcompress.storage.redaction import RedactHook
 from langchain_ctxcompress.storage.snapshot_parts import Purpose, Snapshot
 from langchain_ctxcompress.storage.snapshots import RestoredSnapshot, SnapshotStore
 from langchain_ctxcompress.storage.steps import StoreSteps, aexecute, arun, execute, run
+from langchain_ctxcompress.storage.totals import CountMessages
 from langchain_ctxcompress.storage.view import CheckpointChain, View, summary_message
 
 __all__ = [
     "SCHEMA_VERSION",
     "CheckpointChain",
     "CheckpointSummary",
+    "CountMessages",
     "Purpose",
     "Quote",
     "RedactHook",

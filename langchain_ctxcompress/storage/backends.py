@@ -25,7 +25,10 @@ BUSY_SECONDS = 30.0
 """How long a process waits for another one's lock on a SQLite file."""
 
 _POSTGRES = ("postgres:", "postgresql:")
-_URL = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):", re.IGNORECASE)
+"""What stands before a colon, two letters or more: `C:` is a drive."""
+
+ALLOWED = "it must be the path of a SQLite file, sqlite:PATH, postgresql://… or :memory:"
 
 
 def open_store(store: BaseStore | Path | str | None) -> BaseStore:
@@ -33,13 +36,14 @@ def open_store(store: BaseStore | Path | str | None) -> BaseStore:
 
     Args:
         store: A LangGraph store (returned as it is), the path of a SQLite file (made where it is missing, for its owner
-            only), `sqlite:PATH`, a `postgresql:` URL (extra `postgres`), or `None` for a store in memory.
+            only), `sqlite:PATH`, a `postgresql:` URL (extra `postgres`), or `None` or `:memory:` for a store in memory.
+            A text with a colon behind its first word is no path: write `sqlite:odd:name.db`, or give a `Path`.
 
     Raises:
         ConfigError: It is none of these.
         StorageError: The file or the server cannot be opened.
     """
-    if store is None:
+    if store is None or (isinstance(store, str) and store.removeprefix("sqlite:").lstrip("/") == ":memory:"):
         from langgraph.store.memory import InMemoryStore
 
         logger.info("no store is given: originals are kept in memory and end with this process")
@@ -47,11 +51,7 @@ def open_store(store: BaseStore | Path | str | None) -> BaseStore:
     if isinstance(store, str):
         if store.startswith(_POSTGRES):
             return _open_postgres(store)
-        url = _URL.match(store)
-        if url and url[1] != "sqlite":  # taken for a path, it would make folders, and name one after the password
-            msg = f"store is a {url[1]}: URL: it must be sqlite:PATH or postgresql://…"
-            raise ConfigError(msg)
-        store = Path(store.removeprefix("sqlite:"))
+        store = _path_in(store)
     if isinstance(store, Path):
         return _open_sqlite(store)
     from langgraph.store.base import BaseStore
@@ -60,6 +60,24 @@ def open_store(store: BaseStore | Path | str | None) -> BaseStore:
         return store
     msg = f"store is a {type(store).__name__}: it must be a LangGraph BaseStore, a path, a URL or None"
     raise ConfigError(msg)
+
+
+def _path_in(store: str) -> Path:
+    """The path of a SQLite file.
+
+    Raises:
+        ConfigError: The text names another kind of store, or none. What stands behind the scheme is not repeated: it
+            may hold a password.
+    """
+    scheme = _SCHEME.match(store)
+    if scheme and scheme[1] != "sqlite":  # taken for a path, it would make folders named after a password
+        msg = f"store begins with {scheme[0]!r}: {ALLOWED}"
+        raise ConfigError(msg)
+    path = store[scheme.end() :] if scheme else store
+    if not path.strip("/"):
+        msg = f"store is {store!r}, which names no file: {ALLOWED}"
+        raise ConfigError(msg)
+    return Path(path)
 
 
 def _open_sqlite(path: Path) -> BaseStore:

@@ -22,6 +22,7 @@ from langchain_ctxcompress.storage.redaction import RedactHook, Redactor
 from langchain_ctxcompress.storage.search import rank
 from langchain_ctxcompress.storage.steps import StoreSteps, arun, run
 from langchain_ctxcompress.storage.text_index import TextIndex
+from langchain_ctxcompress.storage.totals import CountMessages, session_info
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,6 +46,8 @@ class SessionHistory:
         namespace: Keeps tenants apart: labels in front of everything that is stored.
         redact: Is given each message before it is archived, and returns it or a changed copy; summary texts are passed
             to it too, as human messages. What it takes out does not come back from the archive.
+        count: Sizes of messages in tokens, for `info`: a `MessageCounter`, or `compressor.count`. Each message is
+            counted once, when it is written; without a counter its size counts as 0.
 
     Raises:
         ConfigError: `store` is none of these.
@@ -57,12 +60,14 @@ class SessionHistory:
         session_id: str,
         namespace: Sequence[str] = (),
         redact: RedactHook | None = None,
+        count: CountMessages | None = None,
     ) -> None:
         self.store = open_store(store)
         self.session_id = session_id
         self.namespace = tuple(namespace)
         self._keys = SessionKeys(session_id, namespace)
-        self._log = SessionLog(self._keys, session_id)
+        self._count = count
+        self._log = SessionLog(self._keys, session_id, count)
         self._last_id = ""
         self._redactor = Redactor(redact)
         self._texts = TextIndex(self.store, self._keys)
@@ -158,7 +163,12 @@ class SessionHistory:
         return await arun(self.checkpoints_steps(), self.store)
 
     def info(self) -> SessionInfo:
-        """When the session started and was last written, how many messages and compressions it has."""
+        """When the session started and was last written, its messages, their tokens and its compressions.
+
+        Raises:
+            StorageError: The store failed.
+            RecordError: The record of a writer is damaged.
+        """
         return run(self.info_steps(), self.store)
 
     def forget_messages(self, message_ids: Iterable[str]) -> int:
@@ -214,9 +224,8 @@ class SessionHistory:
 
     def info_steps(self) -> StoreSteps[SessionInfo]:
         """The routine behind `info`."""
-        totals = yield from self._log.totals()
-        compressions = sum(1 for checkpoint in (yield from self.checkpoints_steps()) if checkpoint.level)
-        return SessionInfo(session_id=self.session_id, compressions=compressions, **totals)
+        heads = yield from self._log.writers()
+        return session_info(self.session_id, heads, (yield from self.checkpoints_steps()))
 
     def forget_messages_steps(self, message_ids: Iterable[str]) -> StoreSteps[int]:
         """The routine behind `forget_messages`."""
@@ -281,7 +290,7 @@ class SessionHistory:
         while items := (yield [SearchOp(self._keys.base, limit=500)])[0]:
             yield [PutOp(tuple(item.namespace), item.key, None) for item in items]
         yield [PutOp(self._keys.sessions, self._keys.session_key, None)]
-        self._log = SessionLog(self._keys, self.session_id)
+        self._log = SessionLog(self._keys, self.session_id, self._count)
         self._last_id = ""
 
 
@@ -298,11 +307,17 @@ def check_messages(messages: Sequence[Any]) -> None:
 
 
 def session_ids(namespace: Sequence[str] = ()) -> StoreSteps[list[str]]:
-    """The ids of every session that a store holds for a tenant."""
+    """The ids of every session that a store holds for a tenant; a damaged record is logged and left out (S5)."""
     from langgraph.store.base import SearchOp
 
     items = (yield [SearchOp((*root_of(namespace), "sessions"), limit=MOST_CHECKPOINTS)])[0]
-    return [json.loads(item.value["session_id"]) for item in items]
+    found: list[str] = []
+    for item in items:
+        try:
+            found.append(str(json.loads(item.value["session_id"])))
+        except (KeyError, TypeError, ValueError) as error:
+            logger.warning("the record of session %s is damaged: %r; it is left out", item.key, error)
+    return found
 
 
 def _checkpoint(value: dict[str, Any], key: str) -> CheckpointSummary:

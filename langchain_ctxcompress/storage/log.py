@@ -25,6 +25,7 @@ from langchain_ctxcompress.storage.codec import decode_message, encode_message, 
 from langchain_ctxcompress.storage.keys import SessionKeys, encode_label, segment_key
 from langchain_ctxcompress.storage.records import SCHEMA_VERSION
 from langchain_ctxcompress.storage.steps import StoreSteps
+from langchain_ctxcompress.storage.totals import CountMessages, size_of
 
 SEGMENT_ENTRIES = 64
 SEGMENT_CHARS = 262_144
@@ -83,16 +84,19 @@ class SessionLog:
     Args:
         keys: Where the session lies.
         session_id: The session, as it is recorded.
+        count: Sizes of messages in tokens, noted when they are written.
     """
 
-    def __init__(self, keys: SessionKeys, session_id: str) -> None:
+    def __init__(self, keys: SessionKeys, session_id: str, count: CountMessages | None = None) -> None:
         self._keys = keys
         self.session_id = session_id
+        self._count = count
         self._writer = uuid4().hex
         self._lock = threading.Lock()
         self._named = False
         self._segments = 0
         self._messages = 0
+        self._tokens = 0
         self._started: str | None = None
         self._last_order = 0
         self._known: dict[str, str] = {}
@@ -117,11 +121,14 @@ class SessionLog:
         once = {(e.message_id, e.record): e for e in reversed(fresh)}  # twice in one list: once, at its first place
         fresh = sorted(once.values(), key=lambda entry: entry.order)
         if fresh:
-            puts, head = self._segment_puts(fresh, index)
+            said = {entry.order: message for entry, message in zip(entries, messages, strict=True)}
+            tokens = size_of([said[entry.order] for entry in fresh], self._count)
+            puts, head = self._segment_puts(fresh, index, tokens)
             try:
                 yield [*puts, head]
             except StorageError:
                 with self._lock:
+                    self._tokens -= tokens
                     self._messages -= len(fresh)  # they count when they are written after all
                 raise
             self._named = True
@@ -199,23 +206,15 @@ class SessionLog:
             if (entry.message_id, entry.record) in revisions
         }
 
-    def totals(self) -> StoreSteps[dict[str, Any]]:
-        """Messages written, first and last time, over all writers."""
-        items = yield from self.writers()
-        values = [item.value for item in items]
-        return {
-            "messages": sum(value["messages"] for value in values),
-            "started_at": min((value["started_at"] for value in values), default=None),
-            "updated_at": max((value["updated_at"] for value in values), default=None),
-        }
-
     def _entries(self, messages: Sequence[BaseMessage]) -> list[Entry]:
         with self._lock:
             start = max(time.time_ns(), self._last_order + 1)
             self._last_order = start + len(messages)
         return [Entry.of(message, start + place) for place, message in enumerate(messages)]
 
-    def _segment_puts(self, entries: list[Entry], index: dict[str, list[list[Any]]]) -> tuple[list[Any], Any]:
+    def _segment_puts(
+        self, entries: list[Entry], index: dict[str, list[list[Any]]], tokens: int
+    ) -> tuple[list[Any], Any]:
         """The puts for the segments and for the writer's head; `index` gets a reference to each entry."""
         from langgraph.store.base import PutOp
 
@@ -225,11 +224,13 @@ class SessionLog:
             first = self._segments
             self._segments += len(chunks)
             self._messages += len(entries)
+            self._tokens += tokens
             self._started = self._started or now
             head = {
                 "schema_version": SCHEMA_VERSION,
                 "segments": self._segments,
                 "messages": self._messages,
+                "tokens": self._tokens,
                 "started_at": self._started,
                 "updated_at": now,
             }

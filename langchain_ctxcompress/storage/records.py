@@ -160,7 +160,7 @@ class SessionInfo(Record):
         started_at: First append.
         updated_at: Last append or compression.
         messages: Messages appended.
-        tokens: Their size in tokens.
+        tokens: Their size in tokens; messages that were appended without a counter count as 0.
         compressions: Summary checkpoints made.
     """
 

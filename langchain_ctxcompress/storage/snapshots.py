@@ -36,6 +36,7 @@ from langchain_ctxcompress.storage.snapshot_parts import (
     write_steps,
 )
 from langchain_ctxcompress.storage.steps import StoreSteps, arun, run
+from langchain_ctxcompress.storage.totals import CountMessages
 
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
@@ -74,6 +75,7 @@ class SnapshotStore:
         goal_type: What `restore` makes goals of again: a pydantic model (`Goal`), or a callable that is given each
             dict. Without it goals come back as dicts of JSON values, as this room knows nothing of goals.
         redact: As in `SessionHistory`; what it changes is saved and restored as changed.
+        count: As in `SessionHistory`.
 
     Raises:
         ConfigError: `store` is none of these.
@@ -87,8 +89,9 @@ class SnapshotStore:
         namespace: Sequence[str] = (),
         goal_type: GoalType | None = None,
         redact: RedactHook | None = None,
+        count: CountMessages | None = None,
     ) -> None:
-        self._history = SessionHistory(store, session_id=session_id, namespace=namespace)
+        self._history = SessionHistory(store, session_id=session_id, namespace=namespace, count=count)
         self.store = self._history.store
         self.session_id = session_id
         self.goal_type = goal_type

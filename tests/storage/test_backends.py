@@ -38,6 +38,14 @@ class TestWhatIsGiven:
         assert [r.levelname for r in caplog.records if "kept in memory" in r.getMessage()] == ["INFO"]
         assert works(store)
 
+    @pytest.mark.parametrize("given", [":memory:", "sqlite::memory:", "sqlite:///:memory:"])
+    def test_memory_by_its_name(self, given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        store = open_store(given)
+        assert isinstance(store, InMemoryStore)
+        assert works(store)
+        assert list(tmp_path.iterdir()) == []
+
     def test_each_is_a_memory_of_its_own(self) -> None:
         assert open_store(None) is not open_store(None)
 
@@ -69,6 +77,15 @@ class TestSqlite:
         monkeypatch.chdir(tmp_path)
         assert works(open_store("sqlite:history.db"))
         assert (tmp_path / "history.db").is_file()
+
+    @pytest.mark.parametrize("name", ["odd:name.db", "C:", "1:2.db"])
+    def test_a_path_with_a_colon_is_said_to_be_one(
+        self, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        assert works(open_store(f"sqlite:{name}"))
+        assert (tmp_path / name).is_file()
+        assert works(open_store(Path(f"x{name}")))
 
     def test_the_home_folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("HOME", str(tmp_path))
@@ -120,7 +137,18 @@ class TestWhatCannotBeOpened:
 
     @pytest.mark.parametrize("given", ["", "sqlite:"])
     def test_no_path(self, given: str) -> None:
-        assert "cannot be opened" in self.refused(given)
+        assert f"store is {given!r}, which names no file: it must be" in self.refused(given)
+
+    @pytest.mark.parametrize("given", ["redis:6379", "localhost:5432/db", "user:s3cret-pass@host/db", "file:x.db"])
+    def test_a_text_with_a_colon_is_taken_for_no_path(
+        self, given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        said = self.refused(given)
+        assert said.startswith(f"store begins with '{given.partition(':')[0]}:': it must be the path of a SQLite file")
+        assert "sqlite:PATH, postgresql://… or :memory:" in said
+        assert PASSWORD not in said
+        assert list(tmp_path.iterdir()) == []
 
     def test_below_a_file(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("x")
@@ -144,7 +172,7 @@ class TestWhatCannotBeOpened:
     ) -> None:
         monkeypatch.chdir(tmp_path)
         said = self.refused(f"{scheme}://user:{PASSWORD}@host/db")
-        assert f"{scheme}: URL" in said
+        assert f"begins with '{scheme}:'" in said
         assert PASSWORD not in said
         assert list(tmp_path.iterdir()) == []
 
