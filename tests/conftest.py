@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support.postgres import place, postgres_server, postgres_url  # noqa: F401 - fixtures
+
 # No deadline: the time of one example says more about the machine than about the code. `too_slow` for the same reason.
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=2_000)

@@ -16,13 +16,14 @@ from langchain_ctxcompress.storage.forgetting import TAKEN_BACK
 from tests.storage.stores import SyncOnlyStore, WatchedStore
 from tests.support.conversations import conversations
 from tests.support.models import ScriptedChatModel
+from tests.support.postgres import BACKENDS, location
 
 SECRET = "zebra-4711"
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=BACKENDS)
 def store(request, tmp_path):
-    return open_store(None if request.param == "memory" else tmp_path / "archive.db")
+    return open_store(location(request.param, request, tmp_path))
 
 
 def talk(exchanges: int = 40, secret_at: int = 3):

@@ -31,6 +31,7 @@ from langchain_ctxcompress.storage import (
 from tests.messages.drawn import ai, summary
 from tests.storage.stores import AsyncOnlyStore, SyncOnlyStore, WatchedStore, everything
 from tests.support.conversations import conversations, copied, exchanges
+from tests.support.postgres import BACKENDS, location
 
 ODD_IDS = [
     "",
@@ -77,9 +78,9 @@ def put(one: SessionHistory, *records: CheckpointSummary) -> None:
         run(one.put_checkpoint_steps(record), one.store)
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=BACKENDS)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> BaseStore:
-    return open_store(None if request.param == "memory" else tmp_path / "history.db")
+    return open_store(location(request.param, request, tmp_path))
 
 
 class TestArchive:

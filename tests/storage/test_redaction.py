@@ -10,13 +10,14 @@ from langchain_ctxcompress.engine import Outcome
 from langchain_ctxcompress.errors import StorageError
 from langchain_ctxcompress.messages import extract_text_content, is_summary
 from langchain_ctxcompress.storage import open_store
+from tests.support.postgres import BACKENDS, location
 
 CODE = "zebra-4711"
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=BACKENDS)
 def store(request, tmp_path):
-    return open_store(None if request.param == "memory" else tmp_path / "archive.db")
+    return open_store(location(request.param, request, tmp_path))
 
 
 def redact(message):

@@ -25,11 +25,12 @@ from langchain_ctxcompress.ledger import Goal, GoalCheckpoint, GoalDecision
 from langchain_ctxcompress.storage import open_store, summary_message
 from tests.storage.stores import SyncOnlyStore, WatchedStore
 from tests.support.conversations import conversations
+from tests.support.postgres import BACKENDS, location
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=BACKENDS)
 def store(request, tmp_path):
-    return open_store(None if request.param == "memory" else tmp_path / "archive.db")
+    return open_store(location(request.param, request, tmp_path))
 
 
 def checkpoint(number: int, text: str = "what was said") -> CheckpointSummary:

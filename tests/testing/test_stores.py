@@ -25,6 +25,12 @@ class TestSqlite(StoreConformance):
         return open_store(tmp_path / "archive.db")
 
 
+class TestPostgres(StoreConformance):
+    @pytest.fixture
+    def store(self, postgres_url):
+        return open_store(postgres_url)
+
+
 class TestSyncOnly(StoreConformance):
     @pytest.fixture
     def store(self):
