@@ -64,7 +64,7 @@ class ContextCompressor(Originals):
         cooldown: CoolDown | None = None,
         redact: RedactHook | None = None,
     ) -> None:
-        from langchain_ctxcompress.engine import CoolDown, Driver, Sessions
+        from langchain_ctxcompress.engine import Background, CoolDown, Driver, Sessions
         from langchain_ctxcompress.storage import open_store
         from langchain_ctxcompress.strategies import Tools, resolve_strategy
         from langchain_ctxcompress.tokens import MessageCounter, count_tokens, truncate_to_tokens
@@ -79,6 +79,7 @@ class ContextCompressor(Originals):
         self.session_id = session_id or f"session-{uuid4().hex}"
         self.store_given = store is not None
         self.namespace = tuple(namespace)
+        self.background = Background()
         self._driver = Driver(_summariser_of(model), cooldown or CoolDown())
         self._redact = redact
         encoding = config.encoding_model
@@ -117,6 +118,7 @@ class ContextCompressor(Originals):
         overhead_tokens: int = 0,
         config: PrunerConfig | None = None,
         store: BaseStore | None = None,
+        background: bool = False,
     ) -> CompressionResult:
         """Make a list smaller where it is at or over its soft limit.
 
@@ -128,6 +130,9 @@ class ContextCompressor(Originals):
             overhead_tokens: Size of what is sent besides the messages (system prompt, tool schemas), in tokens.
             config: Limits for this call instead of the compressor's.
             store: The store of the graph that calls; it is taken where the compressor was given none.
+            background: At the soft limit, start the work beside the conversation and return the list as it is; a later
+                call applies it, at the hard limit after waiting for it. Without a chat model there is nothing to wait
+                for: the list is compressed at once.
 
         Returns:
             The new list, what became of it, and why.
@@ -147,6 +152,7 @@ class ContextCompressor(Originals):
             force=force,
             instructions=instructions,
             overhead_tokens=overhead_tokens,
+            background=background,
         )
         result = self._driver.run(engine.compress(job), job.store)
         engine.log_result(job, result)
@@ -162,6 +168,7 @@ class ContextCompressor(Originals):
         overhead_tokens: int = 0,
         config: PrunerConfig | None = None,
         store: BaseStore | None = None,
+        background: bool = False,
     ) -> CompressionResult:
         """As `compress`, without blocking the loop."""
         from langchain_ctxcompress import engine
@@ -174,10 +181,15 @@ class ContextCompressor(Originals):
             force=force,
             instructions=instructions,
             overhead_tokens=overhead_tokens,
+            background=background,
         )
         result = await self._driver.arun(engine.compress(job), job.store)
         engine.log_result(job, result)
         return result
+
+    def close(self) -> None:
+        """Stop all work in the background; what it has written so far is dropped. The compressor can still be used."""
+        self.background.close()
 
     def plan(
         self,
@@ -217,6 +229,7 @@ class ContextCompressor(Originals):
         force: bool = False,
         instructions: str = "",
         overhead_tokens: int = 0,
+        background: bool = False,
     ) -> Job:
         from langchain_ctxcompress.engine import Job, Sessions
 
@@ -234,6 +247,7 @@ class ContextCompressor(Originals):
             instructions=instructions,
             summariser=self.summariser is not None,
             summariser_window=self.summariser.window_tokens if self.summariser else None,
+            background=self.background if background else None,
         )
 
 

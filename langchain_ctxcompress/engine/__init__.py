@@ -5,6 +5,7 @@ two drivers, sync and async, do that.
 """
 
 from langchain_ctxcompress.engine.active_context import ActiveContext, ActiveContextState, PartTokens, is_active_context
+from langchain_ctxcompress.engine.background import Background
 from langchain_ctxcompress.engine.cooldown import CoolDown
 from langchain_ctxcompress.engine.drivers import Driver
 from langchain_ctxcompress.engine.forgetting import forget_messages
@@ -17,6 +18,7 @@ from langchain_ctxcompress.engine.verdict import log_result
 __all__ = [
     "ActiveContext",
     "ActiveContextState",
+    "Background",
     "Call",
     "CompressionPlan",
     "CompressionResult",

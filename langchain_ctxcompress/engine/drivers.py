@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from langchain_ctxcompress.engine.cooldown import CoolDown
-from langchain_ctxcompress.engine.job import EngineSteps, StoreCall
+from langchain_ctxcompress.engine.job import Call, EngineSteps, ModelCall, StartCall, StoreCall
 from langchain_ctxcompress.errors import CtxCompressError
 from langchain_ctxcompress.storage import aexecute, execute
 from langchain_ctxcompress.summarize import ChatModelSummariser, CompressionTask, TaskFailure, TaskResult
@@ -29,18 +30,21 @@ class Driver:
         self.summariser = summariser
         self.cooldown = cooldown
 
-    def run(self, steps: EngineSteps[T], store: BaseStore) -> T:
-        """Carry out the engine's calls, blocking."""
+    def run(self, steps: EngineSteps[T], store: BaseStore | None) -> T:
+        """Carry out the engine's calls, blocking.
+
+        Args:
+            steps: What the engine does.
+            store: Where it archives; `None` where it does not.
+        """
         answers: list[TaskResult] = []
         try:
             call = next(steps)
             while True:
                 try:
-                    if isinstance(call, StoreCall):
-                        results: list[Any] = execute(store, call.ops)
-                    else:
-                        asked = self._asked()
-                        results = answers = asked.run(call.tasks) if asked else _left_alone(call.tasks)
+                    results = self._carry(call, store)
+                    if isinstance(call, ModelCall):
+                        answers = results
                 except CtxCompressError as error:
                     call = steps.throw(error)
                 else:
@@ -51,27 +55,52 @@ class Driver:
         finally:
             self.cooldown.note(answers)
 
-    async def arun(self, steps: EngineSteps[T], store: BaseStore) -> T:
-        """Carry out the engine's calls on the loop."""
+    async def arun(self, steps: EngineSteps[T], store: BaseStore | None, *, offload: bool = False) -> T:
+        """Carry out the engine's calls on the loop.
+
+        Args:
+            steps: What the engine does.
+            store: As in `run`.
+            offload: Whether what the engine does between two calls is done in a thread, so that the loop goes on.
+        """
         answers: list[TaskResult] = []
+        answer: Any = None
+        failed: CtxCompressError | None = None
         try:
-            call = next(steps)
             while True:
+                moved = await _moved(steps, answer, failed) if offload else _move(steps, answer, failed)
+                if isinstance(moved, _Returned):
+                    value: T = moved.value
+                    return value
+                answer, failed = None, None
                 try:
-                    if isinstance(call, StoreCall):
-                        results: list[Any] = await aexecute(store, call.ops)
-                    else:
-                        asked = self._asked()
-                        results = answers = await asked.arun(call.tasks) if asked else _left_alone(call.tasks)
+                    answer = await self._acarry(moved, store)
+                    if isinstance(moved, ModelCall):
+                        answers = answer
                 except CtxCompressError as error:
-                    call = steps.throw(error)
-                else:
-                    call = steps.send(results)
-        except StopIteration as stop:
-            value: T = stop.value
-            return value
+                    failed = error
         finally:
             self.cooldown.note(answers)
+
+    def _carry(self, call: Call, store: BaseStore | None) -> Any:
+        if isinstance(call, ModelCall):
+            asked = self._asked()
+            return asked.run(call.tasks) if asked else _left_alone(call.tasks)
+        if isinstance(call, StoreCall):
+            return execute(cast("BaseStore", store), call.ops)
+        if isinstance(call, StartCall):
+            return call.background.start(call.session_id, call.work, call.steps, self)
+        return call.work.wait()
+
+    async def _acarry(self, call: Call, store: BaseStore | None) -> Any:
+        if isinstance(call, ModelCall):
+            asked = self._asked()
+            return await asked.arun(call.tasks) if asked else _left_alone(call.tasks)
+        if isinstance(call, StoreCall):
+            return await aexecute(cast("BaseStore", store), call.ops)
+        if isinstance(call, StartCall):
+            return call.background.astart(call.session_id, call.work, call.steps, self)
+        return await call.work.await_()
 
     def _asked(self) -> ChatModelSummariser | None:
         """The summariser, unless there is none or it is left alone."""
@@ -81,3 +110,24 @@ class Driver:
 def _left_alone(tasks: Sequence[CompressionTask]) -> list[TaskResult]:
     alone = TaskResult(failure=TaskFailure.COOLING_DOWN, detail="the summariser is cooling down", attempts=0)
     return [alone] * len(tasks)
+
+
+@dataclass(frozen=True, slots=True)
+class _Returned:
+    """What steps came to."""
+
+    value: Any
+
+
+def _move(steps: EngineSteps[Any], answer: Any, failed: CtxCompressError | None) -> Call | _Returned:
+    """The next call, or the end: as a value, since a `StopIteration` cannot leave a thread's future."""
+    try:
+        return steps.send(answer) if failed is None else steps.throw(failed)
+    except StopIteration as stop:
+        return _Returned(stop.value)
+
+
+async def _moved(steps: EngineSteps[Any], answer: Any, failed: CtxCompressError | None) -> Call | _Returned:
+    import asyncio
+
+    return await asyncio.to_thread(_move, steps, answer, failed)

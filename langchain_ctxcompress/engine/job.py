@@ -17,6 +17,8 @@ from langchain_ctxcompress.summarize import CompressionTask
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore, Op
 
+    from langchain_ctxcompress.engine.background import Background, Drafted, Work
+
 T = TypeVar("T")
 
 
@@ -34,7 +36,24 @@ class ModelCall:
     tasks: list[CompressionTask]
 
 
-Call = StoreCall | ModelCall
+@dataclass(frozen=True, slots=True)
+class StartCall:
+    """A job to be started in the background; the answer says whether it was."""
+
+    background: Background
+    session_id: str
+    work: Work
+    steps: EngineSteps[Drafted]
+
+
+@dataclass(frozen=True, slots=True)
+class WaitCall:
+    """A job to be waited for; the answer says whether it is done."""
+
+    work: Work
+
+
+Call = StoreCall | ModelCall | StartCall | WaitCall
 EngineSteps = Generator[Call, Any, T]
 
 
@@ -53,6 +72,7 @@ class Job:
         instructions: The caller's own, for the summariser.
         summariser: Whether there is a chat model.
         summariser_window: Its window in tokens; `None` where it is not known.
+        background: Where a compression may be worked out while the conversation goes on; `None`: within the step.
     """
 
     messages: Sequence[BaseMessage]
@@ -65,6 +85,7 @@ class Job:
     instructions: str = ""
     summariser: bool = False
     summariser_window: int | None = None
+    background: Background | None = None
 
     @property
     def session_id(self) -> str:

@@ -49,6 +49,8 @@ class Session:
         self._chain: CheckpointChain | None = None
         self.seen: Seen | None = None
         """The last list that needed nothing."""
+        self.epoch = 0
+        """How often messages were removed from it for good."""
 
     @property
     def chain(self) -> CheckpointChain:
@@ -100,8 +102,9 @@ class Session:
         self._chain = chain
 
     def forget(self) -> None:
-        """Read the checkpoints again at the next view."""
+        """Read the checkpoints again at the next view; drafts in the making are of no use any more."""
         self._chain = None
+        self.epoch += 1
 
 
 class Sessions:

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from langchain_core.messages import BaseMessage
 
+from langchain_ctxcompress.engine.deferring import defers, start, take_up, under_way
 from langchain_ctxcompress.engine.idle import Seen
 from langchain_ctxcompress.engine.job import EngineSteps, Job, ModelCall, Prepared, StoreCall
 from langchain_ctxcompress.engine.result import CompressionPlan, CompressionResult, Outcome
@@ -53,16 +54,12 @@ def compress(job: Job) -> EngineSteps[CompressionResult]:
     _check(job.messages)
     prepared = yield from _storing(_prepare(job))
     request = prepared.request
-    if request.urgency is PruneUrgency.NONE:
-        draft = request.unchanged(Reason.BELOW_SOFT_LIMIT, "none")
-    else:
-        draft = yield from _run(job, request)
-    draft = validated(request, draft)
+    draft = yield from _drafted(job, request)
     if prepared.orphans:
         draft = _with_orphans(prepared, draft)
     if prepared.in_order and draft.messages == request.messages:
         result = result_of(job, prepared, draft, started)
-        if request.urgency is PruneUrgency.NONE and not prepared.orphans:
+        if draft.reason in (Reason.BELOW_SOFT_LIMIT, Reason.IN_BACKGROUND) and not prepared.orphans:
             tokens = request.tokens - request.overhead_tokens
             job.session.seen = Seen.of(job.messages, tokens, result.turns_kept, request.head)
         return replace(result, messages=list(job.messages))
@@ -79,12 +76,32 @@ def _idle(job: Job, started: float) -> CompressionResult | None:
     """The result for a list that only grew and is still under its soft limit; `None` where there is more to look at."""
     before, job.session.seen = job.session.seen, None
     now = before.grown(job.messages, job.session.chain, job.tools.count) if before and not job.force else None
-    if now is None or now.tokens + job.overhead_tokens >= job.config.soft_limit_tokens:
+    if now is None:
         return None
-    job.session.seen = now
     tokens = now.tokens + job.overhead_tokens
+    reason = Reason.BELOW_SOFT_LIMIT
+    if tokens >= job.config.soft_limit_tokens:
+        if tokens >= job.config.hard_limit_tokens or not under_way(job):
+            return None
+        reason = Reason.IN_BACKGROUND
+    job.session.seen = now
     kept, seconds = now.turns, time.monotonic() - started
-    return replace(as_given(job, Reason.BELOW_SOFT_LIMIT, tokens), turns_kept=kept, seconds=seconds)
+    return replace(as_given(job, reason, tokens), turns_kept=kept, seconds=seconds)
+
+
+def _drafted(job: Job, request: CompressionRequest) -> EngineSteps[CompressionDraft]:
+    """The draft of a list: what the background made of it, else what the strategy makes of it now."""
+    draft = yield from take_up(job, request)
+    if draft is not None:
+        step = request.after(draft)
+        if step.tokens < request.config.hard_limit_tokens:
+            return draft
+        return validated(request, draft.then((yield from _run(job, step))))
+    if request.urgency is PruneUrgency.NONE:
+        return request.unchanged(Reason.BELOW_SOFT_LIMIT, "none")
+    if defers(job, request):
+        return (yield from start(job, request, _run(job, request)))
+    return validated(request, (yield from _run(job, request)))
 
 
 def plan(job: Job) -> EngineSteps[CompressionPlan]:

@@ -68,15 +68,21 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
 
     Args:
         compressor: The engine. Without it, `arguments` make one.
+        background: At the soft limit, let the summariser work beside the agent: the step goes on with its list as it
+            is, a later step applies the summary, and only a step at the hard limit waits. Without a chat model as the
+            summariser there is nothing to wait for, and the list is compressed in the step.
         **arguments: Arguments of a `ContextCompressor`.
     """
 
     state_schema = CompressionAgentState
     transformers = (InternalCallTransformer,)
 
-    def __init__(self, compressor: ContextCompressor | None = None, **arguments: Any) -> None:
+    def __init__(
+        self, compressor: ContextCompressor | None = None, *, background: bool = True, **arguments: Any
+    ) -> None:
         super().__init__()
         self.compressor = compressor_of(compressor, arguments)
+        self.background = background
         self.tools = []
         self._overhead = OverheadCounter(self.compressor.count_text, self.compressor.count)
 
@@ -161,6 +167,7 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
             "overhead_tokens": record["overhead_tokens"],
             "config": self._config(record),
             "store": runtime.store if runtime is not None else None,
+            "background": self.background,
         }
 
     def _is_due(self, request: ModelRequest[Any], record: dict[str, Any]) -> bool:

@@ -32,6 +32,9 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
         messages_key: Where the state holds its messages.
         llm_input_key: Where view mode puts the model's input.
         state_key: Where view mode says what it did, as a plain dict.
+        background: At the soft limit, let the summariser work beside the graph: the step goes on with its list as it
+            is, a later step applies the summary, and only a step at the hard limit waits. Without a chat model as the
+            summariser there is nothing to wait for, and the list is compressed in the step.
         **arguments: Arguments of a `ContextCompressor`.
 
     Raises:
@@ -46,6 +49,7 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
         messages_key: str = "messages",
         llm_input_key: str = LLM_INPUT_KEY,
         state_key: str = STATE_KEY,
+        background: bool = True,
         **arguments: Any,
     ) -> None:
         if mode not in ("replace", "view"):
@@ -56,6 +60,7 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
         self.messages_key = messages_key
         self.llm_input_key = llm_input_key
         self.state_key = state_key
+        self.background = background
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **_kwargs: Any) -> dict[str, Any]:  # noqa: A002
         """Compress the messages of a state.
@@ -68,14 +73,17 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
             The update of the state; empty where nothing has to change.
         """
         messages = messages_in(input, self.messages_key)
-        result = self.compressor.compress(messages, session_id=session_of(config), store=_graph_store())
+        result = self.compressor.compress(messages, **self._settings(config))
         return self._update(messages, result)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_kwargs: Any) -> dict[str, Any]:  # noqa: A002
         """As `invoke`, without blocking the loop."""
         messages = messages_in(input, self.messages_key)
-        result = await self.compressor.acompress(messages, session_id=session_of(config), store=_graph_store())
+        result = await self.compressor.acompress(messages, **self._settings(config))
         return self._update(messages, result)
+
+    def _settings(self, config: RunnableConfig | None) -> dict[str, Any]:
+        return {"session_id": session_of(config), "store": _graph_store(), "background": self.background}
 
     def _update(self, messages: list[Any], result: CompressionResult) -> dict[str, Any]:
         if self.mode == "view":

@@ -194,16 +194,20 @@ class CheckpointChain:
             covered.update((message_id, said) for message_id, (said, _) in record.altered.items())
         return covered
 
-    def apply(self, messages: Sequence[BaseMessage]) -> View:
+    def apply(self, messages: Sequence[BaseMessage], *, head: CheckpointSummary | None = None) -> View:
         """The active context of a list whose messages all have ids.
 
         A covered message that says what it said is left out again. A message with a covered id and other words is a new
         revision and stays.
+
+        Args:
+            messages: The list.
+            head: The checkpoint it is to stand on, if it names none; by default the newest that it stands on.
         """
         place = next((i for i, message in enumerate(messages) if is_summary(message)), None)
         if place is None and not self.records:
             return View(list(messages))
-        head = self._named_head(messages[place]) if place is not None else self._implied_head(messages)
+        head = self._named_head(messages[place]) if place is not None else head or self._implied_head(messages)
         if head is None:
             return View(list(messages))
         reach = self.reach(head)

@@ -38,6 +38,7 @@ class Reason(StrEnum):
     NOT_ENOUGH = "not_enough"
     SUMMARISER_FAILED = "summariser_failed"
     COOLING_DOWN = "cooling_down"
+    IN_BACKGROUND = "in_background"
     EMERGENCY = "emergency"
     PROTECTED_SET_OVER_HARD_LIMIT = "protected_set_over_hard_limit"
     STILL_OVER_HARD_LIMIT = "still_over_hard_limit"
