@@ -2,7 +2,9 @@
 # Tools are run as `.venv/bin/python -m …`: scripts in .venv/bin hold the directory's path, which may have spaces.
 
 RUN := .venv/bin/python -m
-PYTEST := $(RUN) pytest --timeout 300
+# The tests run on every core; `make test PARALLEL=0` runs them in one process, as a debugger wants it.
+PARALLEL ?= auto
+PYTEST := $(RUN) pytest --timeout 300 --numprocesses $(PARALLEL)
 IMPORTLINTER := .venv/bin/python -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
 
 .DEFAULT_GOAL := help

@@ -79,3 +79,7 @@ class SnapshotNotFoundError(StorageError, KeyError):
 
 class ConversationFileError(CtxCompressError, ValueError):
     """A conversation file, or one line of it, cannot be read; the message names file and line."""
+
+
+class MissingExtraError(CtxCompressError, ImportError):
+    """A package that an optional part needs is not installed; the message names the extra that brings it."""

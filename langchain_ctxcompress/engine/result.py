@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.limits import PruneUrgency
 from langchain_ctxcompress.storage import CheckpointSummary
 from langchain_ctxcompress.strategies import Reason, RungReport
+
+if TYPE_CHECKING:
+    from langchain_ctxcompress.report import CompressionReport
 
 
 class Outcome(StrEnum):
@@ -93,3 +97,9 @@ class CompressionResult:
     def tokens_freed(self) -> int:
         """Tokens that need not be sent any more."""
         return self.tokens_before - self.tokens_after
+
+    def report(self) -> CompressionReport:
+        """This compression to look at: in a terminal by rich, in a notebook, or as plots."""
+        from langchain_ctxcompress.report import CompressionReport
+
+        return CompressionReport(self)

@@ -225,12 +225,13 @@ def _with_orphans(prepared: Prepared, draft: CompressionDraft) -> CompressionDra
 
 
 def _finished(draft: CompressionDraft, prepared: Prepared) -> list[CheckpointSummary]:
-    """Stage four: the checkpoints as they are stored; the last knows the final size."""
+    """Stage four: the checkpoints as they are stored; the last knows the final size, and when it was reached."""
     if not draft.checkpoints:
         return []
     after = prepared.request.overhead_tokens + draft.tokens
+    newest = prepared.originals[-1].id if prepared.originals else ""
     *earlier, last = draft.checkpoints
-    return [*earlier, last.model_copy(update={"tokens_after": after})]
+    return [*earlier, last.model_copy(update={"tokens_after": after, "newest_id": newest})]
 
 
 def _storing(steps: StoreSteps[T]) -> EngineSteps[T]:

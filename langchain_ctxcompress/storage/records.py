@@ -98,6 +98,7 @@ class CheckpointSummary(Record):
         first_id: The first message the chain replaced; the summary message bears its id.
         last_id: The last replaced message.
         next_id: The first message that was kept behind them, else the last in front of them; `""` if none was kept.
+        newest_id: The last message of the list at that time.
         count: Messages that the chain replaced.
         strategy: Which strategy made it.
         summariser: Who wrote the text: `model`, `extractive`, or `""`.
@@ -126,6 +127,7 @@ class CheckpointSummary(Record):
     first_id: str = ""
     last_id: str = ""
     next_id: str = ""
+    newest_id: str = ""
     count: int = 0
     strategy: str = ""
     summariser: str = ""
