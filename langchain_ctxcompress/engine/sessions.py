@@ -85,7 +85,7 @@ class Session:
         Raises:
             StorageError: The store failed.
         """
-        yield from self.history.append_steps(messages)
+        yield from self.history.append_steps(messages, whole=True)
         for checkpoint in checkpoints:
             yield from self.history.put_checkpoint_steps(checkpoint)
         chain = self.chain.with_records(checkpoints)

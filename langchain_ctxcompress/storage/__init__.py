@@ -13,6 +13,7 @@ from langchain_ctxcompress.storage.boundaries import (
     prevent_history_in_prompt,
     prevent_snapshot_in_prompt,
 )
+from langchain_ctxcompress.storage.branches import Branch
 from langchain_ctxcompress.storage.codec import decode_message, encode_message
 from langchain_ctxcompress.storage.history import SessionHistory, check_messages, session_ids
 from langchain_ctxcompress.storage.records import SCHEMA_VERSION, CheckpointSummary, Quote, SessionInfo
@@ -25,6 +26,7 @@ from langchain_ctxcompress.storage.view import CheckpointChain, View, summary_me
 
 __all__ = [
     "SCHEMA_VERSION",
+    "Branch",
     "CheckpointChain",
     "CheckpointSummary",
     "CountMessages",

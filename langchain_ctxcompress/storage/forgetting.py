@@ -7,15 +7,16 @@ what the others of their messages said can be summarised again from the archive.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from langchain_ctxcompress.errors import RecordError
 from langchain_ctxcompress.messages import is_summary, summary_mark
 from langchain_ctxcompress.storage.codec import decode_message, encode_message, record_hash
 from langchain_ctxcompress.storage.keys import SessionKeys, encode_label, segment_key
-from langchain_ctxcompress.storage.log import READ_AHEAD, SessionLog, segment_value
+from langchain_ctxcompress.storage.log import READ_AHEAD, Entry, Said, SessionLog, segment_value
 from langchain_ctxcompress.storage.records import CheckpointSummary, checkpoint_value
 from langchain_ctxcompress.storage.snapshot_parts import (
     Row,
@@ -150,7 +151,7 @@ def forget_steps(
 def _forget_in_log(
     keys: SessionKeys, log: SessionLog, message_ids: Collection[str]
 ) -> StoreSteps[tuple[int, list[str]]]:
-    """Rewrite every segment that holds a removed message. A written segment is never appended to.
+    """Rewrite every segment that holds a removed message, or what followed one. A written one is never appended to.
 
     Returns:
         How many messages went, and what could not be read.
@@ -159,6 +160,7 @@ def _forget_in_log(
 
     removed: set[str] = set()
     problems: list[str] = []
+    parents = yield from _parents(log, message_ids)
     for head in (yield from log.writers()):
         start, more = 0, True
         while more:
@@ -171,13 +173,37 @@ def _forget_in_log(
                 except RecordError as error:
                     problems.append(str(error))
                     continue
-                kept = [entry for entry in entries if entry.message_id not in message_ids]
-                if len(kept) < len(entries):
+                kept = [_relinked(entry, parents) for entry in entries if entry.message_id not in message_ids]
+                if kept != entries:
                     removed.update(entry.message_id for entry in entries if entry.message_id in message_ids)
                     puts.append(PutOp(keys.log(head.key), segment_key(number), segment_value(kept), index=False))
             if puts:
                 yield puts
     return len(removed), problems
+
+
+def _parents(log: SessionLog, message_ids: Collection[str]) -> StoreSteps[dict[Said, Said | None]]:
+    """What each message that is to be removed followed. What cannot be read is named when it is to be rewritten."""
+    parents: dict[Said, Said | None] = {}
+    for head in (yield from log.writers()) if message_ids else ():
+        start, more = 0, True
+        while more:
+            found, more = yield from log.segments(head.key, start, int(head.value["segments"]))
+            start += READ_AHEAD
+            for number, item in found:
+                with suppress(RecordError):
+                    entries = log.load((head.key, number), item)
+                    parents |= {entry.said: entry.parent for entry in entries if entry.message_id in message_ids}
+    return parents
+
+
+def _relinked(entry: Entry, parents: Mapping[Said, Said | None]) -> Entry:
+    """The entry as it follows what the removed message followed: its branch keeps its beginning."""
+    parent, passed = entry.parent, set[Said]()
+    while parent is not None and parent in parents and parent not in passed:
+        passed.add(parent)
+        parent = parents[parent]
+    return replace(entry, parent=parent) if passed else entry
 
 
 def _forget_in_snapshots(keys: SessionKeys, cleaning: Cleaning) -> StoreSteps[list[str]]:

@@ -12,9 +12,10 @@ from langchain_core.messages import BaseMessage
 from langchain_ctxcompress.errors import InvalidMessagesError, RecordError
 from langchain_ctxcompress.messages import ensure_ids, is_derived
 from langchain_ctxcompress.storage.backends import open_store
+from langchain_ctxcompress.storage.branches import BEGINNING, Branch, BranchTree, followed, said
 from langchain_ctxcompress.storage.forgetting import forget_steps
 from langchain_ctxcompress.storage.keys import SessionKeys, root_of
-from langchain_ctxcompress.storage.log import Entry, Revision, SessionLog
+from langchain_ctxcompress.storage.log import Entry, Revision, Said, SessionLog
 from langchain_ctxcompress.storage.markdown import session_markdown
 from langchain_ctxcompress.storage.pages import HistoryPages
 from langchain_ctxcompress.storage.records import SCHEMA_VERSION, CheckpointSummary, SessionInfo, checkpoint_value
@@ -69,18 +70,21 @@ class SessionHistory:
         self._count = count
         self._log = SessionLog(self._keys, session_id, count)
         self._last_id = ""
+        self._last: Said | None = None
         self._redactor = Redactor(redact)
         self._texts = TextIndex(self.store, self._keys)
 
     def __repr__(self) -> str:
         return f"SessionHistory(ctxcompress_record='history', session_id={self.session_id!r})"
 
-    def append(self, messages: Sequence[BaseMessage]) -> int:
+    def append(self, messages: Sequence[BaseMessage], *, after: str | None = None) -> int:
         """Archive what is new: a message with the same id and the same bytes is not written twice.
 
         Args:
             messages: Any messages; one without an id gets one. Summary messages and
                 shortened ones are left out: they are no originals.
+            after: The message that they follow, where that is not the last one of this history's last append: so a
+                branch begins. A list that holds what it has in common with others says that by itself.
 
         Returns:
             How many were written.
@@ -89,24 +93,42 @@ class SessionHistory:
             StorageError: The store failed; nothing may be replaced then.
             InvalidMessagesError: Something in the list is no message.
         """
-        return run(self.append_steps(messages), self.store)
+        return run(self.append_steps(messages, after=after), self.store)
 
-    async def aappend(self, messages: Sequence[BaseMessage]) -> int:
+    async def aappend(self, messages: Sequence[BaseMessage], *, after: str | None = None) -> int:
         """As `append`, without blocking the loop."""
-        return await arun(self.append_steps(messages), self.store)
+        return await arun(self.append_steps(messages, after=after), self.store)
 
-    def messages(self) -> list[BaseMessage]:
+    def messages(self, *, branch: Branch | str | None = None) -> list[BaseMessage]:
         """Every message once, in the order of its first append, in its newest revision.
+
+        Args:
+            branch: Only what led to this message, by its id, or one of `branches()`. Where a branch parted with an
+                edited message, each branch has its own revision of it.
+
+        Raises:
+            StorageError: The store failed.
+            RecordError: A record is damaged; the error names it.
+            ConfigError: No message of that id is archived.
+        """
+        return run(self.messages_steps(branch), self.store)
+
+    async def amessages(self, *, branch: Branch | str | None = None) -> list[BaseMessage]:
+        """As `messages`, without blocking the loop."""
+        return await arun(self.messages_steps(branch), self.store)
+
+    def branches(self) -> list[Branch]:
+        """The branches of the session, the newest first: one, unless a thread was run again from an older point.
 
         Raises:
             StorageError: The store failed.
             RecordError: A record is damaged; the error names it.
         """
-        return run(self.messages_steps(), self.store)
+        return run(self.branches_steps(), self.store)
 
-    async def amessages(self) -> list[BaseMessage]:
-        """As `messages`, without blocking the loop."""
-        return await arun(self.messages_steps(), self.store)
+    async def abranches(self) -> list[Branch]:
+        """As `branches`, without blocking the loop."""
+        return await arun(self.branches_steps(), self.store)
 
     def iter(self, page: int = 500) -> Iterator[BaseMessage]:
         """As `messages`, one after the other; what is held in memory follows the page, not the history.
@@ -202,18 +224,24 @@ class SessionHistory:
         """As `clear`, without blocking the loop."""
         await arun(self.clear_steps(), self.store)
 
-    def append_steps(self, messages: Sequence[BaseMessage]) -> StoreSteps[int]:
-        """The routine behind `append`."""
+    def append_steps(
+        self, messages: Sequence[BaseMessage], *, after: str | None = None, whole: bool = False
+    ) -> StoreSteps[int]:
+        """The routine behind `append`; `whole` says that the list begins where the conversation does."""
         check_messages(messages)
         own = [message for message in messages if not is_derived(message)]
         # A message without an id is told from an equal one before it by the message that it follows.
         identified = ensure_ids(own, f"{self.session_id}\x1f{self._last_id}")
         archived = [self._redactor.message(message) for message in identified]
-        written = yield from self._log.append(archived)
+        before = BEGINNING if whole else self._last if after is None else (after, "")
+        parents = followed(_in_place(messages, archived), before)
+        own_parents = [parent for message, parent in zip(messages, parents, strict=True) if not is_derived(message)]
+        written = yield from self._log.append(archived, own_parents)
         if written:
             yield from self._texts.put(archived)
-        if identified:
-            self._last_id = identified[-1].id or ""
+        if archived:
+            self._last = said(archived[-1])
+            self._last_id = self._last[0]
         return written
 
     def search_steps(self, query: str, limit: int) -> StoreSteps[list[BaseMessage]]:
@@ -236,8 +264,14 @@ class SessionHistory:
         """The archived bytes of revisions, each named by its message and the hash of its bytes."""
         return (yield from self._log.find_revisions(revisions))
 
-    def messages_steps(self) -> StoreSteps[list[BaseMessage]]:
+    def branches_steps(self) -> StoreSteps[list[Branch]]:
+        """The routine behind `branches`."""
+        return BranchTree((yield from self._log.read())).branches()
+
+    def messages_steps(self, branch: Branch | str | None = None) -> StoreSteps[list[BaseMessage]]:
         """The routine behind `messages`."""
+        if branch is not None:
+            return BranchTree((yield from self._log.read())).messages(branch)
         newest: dict[str, Entry] = {}
         for entry in (yield from self._log.read()):
             newest[entry.message_id] = entry  # a later revision keeps the place of the first
@@ -292,6 +326,7 @@ class SessionHistory:
         yield [PutOp(self._keys.sessions, self._keys.session_key, None)]
         self._log = SessionLog(self._keys, self.session_id, self._count)
         self._last_id = ""
+        self._last = None
 
 
 def check_messages(messages: Sequence[Any]) -> None:
@@ -304,6 +339,12 @@ def check_messages(messages: Sequence[Any]) -> None:
         if not isinstance(message, BaseMessage):
             msg = f"item {place} is a {type(message).__name__}, not a LangChain message"
             raise InvalidMessagesError(msg)
+
+
+def _in_place(messages: Sequence[BaseMessage], archived: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """The list with its originals as they are archived."""
+    own = iter(archived)
+    return [message if is_derived(message) else next(own) for message in messages]
 
 
 def session_ids(namespace: Sequence[str] = ()) -> StoreSteps[list[str]]:

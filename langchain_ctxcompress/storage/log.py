@@ -11,6 +11,7 @@ import heapq
 import json
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -41,6 +42,13 @@ MOST_WRITERS = 1_000_000
 Revision = tuple[str, str]
 """A message id, and the hash of one revision's bytes."""
 
+Said = tuple[str, str]
+"""A message id, and the hash of what one revision says; an empty hash where that is not known."""
+
+MOST_KNOWN = 16_384
+"""Messages that a log remembers to have written, so that a list that is appended again asks the store nothing. What is
+older is looked up by its key: memory does not follow the history."""
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Entry:
@@ -52,6 +60,8 @@ class Entry:
         content: Hash of what the message says.
         order: Nanoseconds since the epoch when it was appended; growing within a writer.
         data: The encoded message.
+        parent: What it followed in the list it was archived from: `None` is whatever was archived before it, and an
+            empty id says that it began the list.
     """
 
     message_id: str
@@ -59,12 +69,18 @@ class Entry:
     content: str
     order: int
     data: str
+    parent: Said | None = None
 
     @classmethod
-    def of(cls, message: BaseMessage, order: int) -> Entry:
+    def of(cls, message: BaseMessage, order: int, parent: Said | None = None) -> Entry:
         """The entry for a message that has an id."""
         data = encode_message(message)
-        return cls(message.id or "", record_hash(data), content_hash(message), order, data)
+        return cls(message.id or "", record_hash(data), content_hash(message), order, data, parent)
+
+    @property
+    def said(self) -> Said:
+        """The message, and what it says: its place in a branch."""
+        return self.message_id, self.content
 
     def __repr__(self) -> str:
         return f"Entry(ctxcompress_record='entry', message_id={self.message_id!r}, record={self.record!r})"
@@ -99,16 +115,20 @@ class SessionLog:
         self._tokens = 0
         self._started: str | None = None
         self._last_order = 0
-        self._known: dict[str, str] = {}
+        self._known: OrderedDict[str, str] = OrderedDict()
 
-    def append(self, messages: Sequence[BaseMessage]) -> StoreSteps[int]:
+    def append(self, messages: Sequence[BaseMessage], parents: Sequence[Said | None] | None = None) -> StoreSteps[int]:
         """Write what is new of `messages`; all of them have ids. Returns how many were written.
 
         Same id and same bytes: nothing. Same id and other bytes: a new revision.
+
+        Args:
+            messages: The messages.
+            parents: What each of them follows; by default not known.
         """
         from langgraph.store.base import GetOp, PutOp
 
-        entries = self._entries(messages)
+        entries = self._entries(messages, parents or [None] * len(messages))
         fresh = [entry for entry in entries if self._known.get(entry.message_id) != entry.record]
         if not fresh:
             return 0
@@ -134,7 +154,7 @@ class SessionLog:
             self._named = True
             places = {i: {"schema_version": SCHEMA_VERSION, "refs": index[i]} for i in (e.message_id for e in fresh)}
             yield [PutOp(self._keys.ids, encode_label(i), place, index=False) for i, place in places.items()]
-        self._known.update((entry.message_id, entry.record) for entry in entries)
+        self._remember(entries)
         return len(fresh)
 
     def read(self) -> StoreSteps[list[Entry]]:
@@ -206,11 +226,20 @@ class SessionLog:
             if (entry.message_id, entry.record) in revisions
         }
 
-    def _entries(self, messages: Sequence[BaseMessage]) -> list[Entry]:
+    def _entries(self, messages: Sequence[BaseMessage], parents: Sequence[Said | None]) -> list[Entry]:
         with self._lock:
             start = max(time.time_ns(), self._last_order + 1)
             self._last_order = start + len(messages)
-        return [Entry.of(message, start + place) for place, message in enumerate(messages)]
+        pairs = zip(messages, parents, strict=True)
+        return [Entry.of(message, start + place, parent) for place, (message, parent) in enumerate(pairs)]
+
+    def _remember(self, entries: Sequence[Entry]) -> None:
+        with self._lock:
+            for entry in entries[-MOST_KNOWN:]:
+                self._known[entry.message_id] = entry.record
+                self._known.move_to_end(entry.message_id)
+            while len(self._known) > MOST_KNOWN:
+                self._known.popitem(last=False)
 
     def _segment_puts(
         self, entries: list[Entry], index: dict[str, list[list[Any]]], tokens: int
@@ -285,8 +314,9 @@ class SessionLog:
 
     def forget(self, message_ids: Collection[str]) -> None:
         """Take notice that messages were removed: they are new again when they are appended again."""
-        for message_id in message_ids:
-            self._known.pop(message_id, None)
+        with self._lock:
+            for message_id in message_ids:
+                self._known.pop(message_id, None)
 
     def load(self, place: tuple[str, int], item: Any) -> list[Entry]:
         """The entries of the segment of a writer and number.
@@ -300,7 +330,7 @@ class SessionLog:
             msg = f"{name} has schema_version {value.get('schema_version')!r}; this version reads {SCHEMA_VERSION}"
             raise RecordError(msg)
         try:
-            return [Entry(*row) for row in json.loads(value["entries"])]
+            return [_entry(row) for row in json.loads(value["entries"])]
         except (KeyError, TypeError, ValueError) as error:
             msg = f"{name} is damaged: {type(error).__name__}: {error}"
             raise RecordError(msg) from error
@@ -308,8 +338,14 @@ class SessionLog:
 
 def segment_value(entries: Iterable[Entry]) -> dict[str, Any]:
     """A segment as the store holds it."""
-    rows = [[e.message_id, e.record, e.content, e.order, e.data] for e in entries]
+    rows = [[e.message_id, e.record, e.content, e.order, e.data, e.parent] for e in entries]
     return {"schema_version": SCHEMA_VERSION, "ctxcompress_record": "segment", "entries": json.dumps(rows)}
+
+
+def _entry(row: Sequence[Any]) -> Entry:
+    message_id, record, content, order, data, *rest = row  # without a parent: written before branches were told apart
+    parent = rest[0] if rest else None
+    return Entry(message_id, record, content, order, data, None if parent is None else (parent[0], parent[1]))
 
 
 def _chunks(entries: list[Entry]) -> Iterator[list[Entry]]:

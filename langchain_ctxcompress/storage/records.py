@@ -144,6 +144,11 @@ class CheckpointSummary(Record):
         """Tokens after, as a share of tokens before; 1.0 where nothing was there."""
         return self.tokens_after / self.tokens_before if self.tokens_before else 1.0
 
+    def dump(self) -> dict[str, Any]:
+        """The record as the store holds it; message ids as they are (pydantic alters a lone surrogate in a key)."""
+        altered = {message_id: list(cut) for message_id, cut in self.altered.items()}
+        return {**super().dump(), "covered": dict(self.covered), "altered": altered}
+
 
 def checkpoint_value(checkpoint: CheckpointSummary) -> dict[str, Any]:
     """A checkpoint as the value of an item. The record is text, so that no backend alters what it says."""

@@ -283,7 +283,7 @@ class SnapshotStore:
         """Archive the messages; returns them as they are archived: with ids, and redacted."""
         check_messages(messages)
         archived = [self._redactor.message(message) for message in ensure_ids(messages, self.session_id)]
-        yield from self._history.append_steps(archived)
+        yield from self._history.append_steps(archived, whole=True)
         return archived
 
     def _next_order(self) -> int:
