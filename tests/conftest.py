@@ -45,4 +45,5 @@ def closed_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
                 patch.delenv(name)
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data-home")))
         patch.setenv("PYTHONIOENCODING", "utf-8")
+        patch.delenv("COLUMNS", raising=False)  # parallel runs set it; how wide a table is must not depend on it
         yield
