@@ -9,7 +9,19 @@ from typing import Annotated
 
 import typer
 
+from langchain_ctxcompress.cli.history import history_app
+from langchain_ctxcompress.cli.options import (
+    AsJson,
+    BaseUrl,
+    Files,
+    KeyVariable,
+    Limit,
+    Model,
+    SoftLimit,
+    Strategy,
+)
 from langchain_ctxcompress.cli.settings import CompressorSettings
+from langchain_ctxcompress.cli.snapshots import snapshot_app
 from langchain_ctxcompress.cli.terminal import BAD_INPUT, OK, PROGRAM, STILL_TOO_LARGE, plain_errors, say
 
 app = typer.Typer(
@@ -19,37 +31,10 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="rich" if sys.stdout.isatty() else None,  # a pipe gets help without boxes
 )
-
-Files = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="FILE...",
-        help="JSON or JSONL conversations, in OpenAI's chat format or LangChain's; - reads stdin.",
-        show_default=False,
-    ),
-]
-Limit = Annotated[
-    int | None,
-    typer.Option("--limit", metavar="N", help="Hard limit in tokens; the soft one is 0.625 of it. Default: 800,000."),
-]
-SoftLimit = Annotated[
-    int | None, typer.Option("--soft-limit", metavar="N", help="Soft limit in tokens: from here on it compresses.")
-]
-Strategy = Annotated[str, typer.Option("--strategy", metavar="NAME", help="How a conversation gets smaller.")]
-Model = Annotated[
-    str | None,
-    typer.Option("--model", metavar="NAME", help="The chat model that summarises. Default: none, no key, no network."),
-]
-BaseUrl = Annotated[
-    str | None,
-    typer.Option("--base-url", metavar="URL", help="A server that speaks OpenAI's protocol and runs --model."),
-]
-KeyVariable = Annotated[
-    str | None,
-    typer.Option("--api-key-env", metavar="VAR", help="Environment variable with its key. Default: OPENAI_API_KEY."),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout instead of a table.")]
+app.add_typer(history_app, name="history")
+app.add_typer(snapshot_app, name="snapshot")
 
 
 @app.command()
@@ -57,7 +42,10 @@ def demo(
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", help="Size of the window in tokens.")] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write session and window there.")] = None,
 ) -> None:
-    """Compress a long agent session as it goes, in a small window: no model, no key, no network."""
+    """Play a long agent session through a small window.
+
+    It needs no model, no key and no network.
+    """
     with plain_errors():
         from rich.console import Console
 
@@ -100,15 +88,15 @@ def compress(
     api_key_env: KeyVariable = None,
     out: Annotated[
         str | None,
-        typer.Option("--out", metavar="FILE", help="Write the conversations there as JSONL; - is stdout."),
+        typer.Option("--out", "--output", metavar="FILE", help="Write the conversations there as JSONL; - is stdout."),
     ] = None,
     store: Annotated[
         str | None,
         typer.Option(
             "--store",
             metavar="STORE",
-            help="Where originals are archived: sqlite:PATH or a postgresql: URL. Default with --out: a file in your"
-            " data directory; without: memory.",
+            help="Where originals are archived: a SQLite file, sqlite:PATH or a postgresql: URL. Default with --out: a"
+            " file in your data directory; without: memory.",
         ),
     ] = None,
     as_json: AsJson = False,
@@ -119,6 +107,32 @@ def compress(
 
         settings = CompressorSettings(limit, soft_limit, strategy, model, base_url, api_key_env)
         raise typer.Exit(compress_conversations(files, settings, out=out, store=store, as_json=as_json))
+
+
+@app.command()
+def compare(
+    files: Files,
+    *,
+    limit: Limit = None,
+    soft_limit: SoftLimit = None,
+    strategy: Annotated[
+        list[str] | None,
+        typer.Option("--strategy", metavar="NAME", help="Only this one; may be given again. Default: all there are."),
+    ] = None,
+    model: Model = None,
+    base_url: BaseUrl = None,
+    api_key_env: KeyVariable = None,
+    as_json: AsJson = False,
+) -> None:
+    """Try all strategies, side by side.
+
+    Shows tokens, model calls, time, what is kept, and how many of the originals come back. Nothing is written.
+    """
+    with plain_errors():
+        from langchain_ctxcompress.cli.comparing import compare_conversations
+
+        settings = CompressorSettings(limit, soft_limit, model=model, base_url=base_url, key_variable=api_key_env)
+        raise typer.Exit(compare_conversations(files, settings, strategy or [], as_json=as_json))
 
 
 @app.command()

@@ -108,6 +108,10 @@ def plan_conversations(paths: Sequence[str], settings: CompressorSettings, *, as
         footer = (f"{len(rows):,} conversations", "", *totals, "", "")
         title = f"Soft limit {limits['soft']:,} tokens, hard limit {limits['hard']:,}"
         emit_table(
-            title, (*columns, "urgency", "reason"), shown, footer, wide_only=("id", "model calls", "would be read")
+            title,
+            (*columns, "urgency", "reason"),
+            shown,
+            footer,
+            wide_only=("id", "messages", "model calls", "would be read"),
         )
     return batch.exit_code

@@ -104,7 +104,7 @@ class CompressorSettings:
         """
         config, model = self.config(), self.summariser()
         if store is not None:
-            _check_store(store)
+            check_store(store)
         from langchain_ctxcompress.compressor import ContextCompressor
 
         return ContextCompressor(model, config=config, strategy=self.strategy, store=store)
@@ -119,13 +119,26 @@ def default_store() -> str:
 
 def shown_store(store: str) -> str:
     """The store without what stands before the host of a URL: it may hold a password."""
-    scheme, separator, rest = store.partition("://")
-    return f"{scheme}://{rest.rsplit('@', 1)[-1]}" if separator and not scheme.startswith("sqlite") else store
+    separator = "://" if "://" in store else ":"
+    scheme, found, rest = store.partition(separator)
+    if not found or scheme == "sqlite":
+        return store
+    host = rest.rsplit("@", 1)[-1].partition("?")[0]  # a password may stand behind the host, too
+    return f"{scheme}{separator}{host}" if "@" not in rest or separator == "://" else f"…{host}"
 
 
-def _check_store(store: str) -> None:
-    scheme = store.partition("://")[0]
-    known = ("sqlite:", "postgresql:", "postgres:")
-    if not store.removeprefix("sqlite:") or ("://" in store and not f"{scheme}:".startswith(known)):
-        msg = f"--store is {shown_store(store)!r}: it is sqlite:PATH or a postgresql: URL"
-        raise ConfigError(msg)
+def check_store(store: str) -> None:
+    """Refuse what is no store before anything is opened; a password is not repeated.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    from langchain_ctxcompress.storage.backends import ALLOWED, is_memory, is_postgres, sqlite_path
+
+    if is_memory(store) or is_postgres(store):
+        return
+    try:
+        sqlite_path(store)
+    except ConfigError as error:
+        msg = f"--store is {shown_store(store)!r}: {ALLOWED}"
+        raise ConfigError(msg) from error

@@ -63,15 +63,26 @@ class OutputFile:
         Raises:
             ConversationFileError: The disk is full, or the like.
         """
-        if self._stream is None:
-            msg = f"{self.name}: is not open"
-            raise ConversationFileError(msg)
         try:
             line = json.dumps(record, ensure_ascii=False).encode("utf-8")
         except UnicodeEncodeError:  # a lone surrogate, which JSON can escape and UTF-8 cannot hold
             line = json.dumps(record).encode("ascii")
+        self._put(line + b"\n")
+
+    def write_text(self, text: str) -> None:
+        """Write a text as it is, in UTF-8.
+
+        Raises:
+            ConversationFileError: As in `write`.
+        """
+        self._put(text.encode("utf-8", "backslashreplace"))
+
+    def _put(self, data: bytes) -> None:
+        if self._stream is None:
+            msg = f"{self.name}: is not open"
+            raise ConversationFileError(msg)
         try:
-            self._stream.write(line + b"\n")
+            self._stream.write(data)
         except BrokenPipeError:
             raise
         except OSError as error:

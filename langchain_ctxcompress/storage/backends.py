@@ -43,15 +43,15 @@ def open_store(store: BaseStore | Path | str | None) -> BaseStore:
         ConfigError: It is none of these.
         StorageError: The file or the server cannot be opened.
     """
-    if store is None or (isinstance(store, str) and store.removeprefix("sqlite:").lstrip("/") == ":memory:"):
+    if store is None or (isinstance(store, str) and is_memory(store)):
         from langgraph.store.memory import InMemoryStore
 
         logger.info("no store is given: originals are kept in memory and end with this process")
         return InMemoryStore()
     if isinstance(store, str):
-        if store.startswith(_POSTGRES):
+        if is_postgres(store):
             return _open_postgres(store)
-        store = _path_in(store)
+        store = sqlite_path(store)
     if isinstance(store, Path):
         return _open_sqlite(store)
     from langgraph.store.base import BaseStore
@@ -62,8 +62,18 @@ def open_store(store: BaseStore | Path | str | None) -> BaseStore:
     raise ConfigError(msg)
 
 
-def _path_in(store: str) -> Path:
-    """The path of a SQLite file.
+def is_memory(store: str) -> bool:
+    """Whether a text means a store in memory."""
+    return store.removeprefix("sqlite:").lstrip("/") == ":memory:"
+
+
+def is_postgres(store: str) -> bool:
+    """Whether a text is the URL of a PostgreSQL server."""
+    return store.startswith(_POSTGRES)
+
+
+def sqlite_path(store: str) -> Path:
+    """The path of the SQLite file that a text means.
 
     Raises:
         ConfigError: The text names another kind of store, or none. What stands behind the scheme is not repeated: it
