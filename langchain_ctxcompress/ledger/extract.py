@@ -52,6 +52,7 @@ class _Draft:
 
     statements: list[Rule | Fact] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
+    closed: int = 0  # so many of the requests are finished; those behind them are open
     decisions: list[DecisionRecord] = field(default_factory=list)
     artifacts: list[ArtifactRecord] = field(default_factory=list)
     values: list[ValueRecord] = field(default_factory=list)
@@ -257,10 +258,10 @@ def _close_requests(draft: _Draft, judgements: list[Judgement]) -> None:
     """A new human message closes what was asked before, unless it says that it is not done."""
     if not judgements or reply_of(judgements) == "not_done":
         return
-    draft.requests = [
-        request.model_copy(update={"status": "finished"}) if request.status == "open" else request
-        for request in draft.requests
-    ]
+    for place in range(draft.closed, len(draft.requests)):
+        request = draft.requests[place]
+        draft.requests[place] = request.model_copy(update={"status": "finished"})
+    draft.closed = len(draft.requests)
 
 
 def _read_ai(draft: _Draft, messages: Sequence[BaseMessage], index: int, source: str) -> None:
@@ -282,7 +283,8 @@ def _read_ai(draft: _Draft, messages: Sequence[BaseMessage], index: int, source:
 
 def _failed_calls(messages: Sequence[BaseMessage], index: int) -> set[str]:
     failed: set[str] = set()
-    for message in messages[index + 1 :]:
+    for place in range(index + 1, len(messages)):
+        message = messages[place]
         if not isinstance(message, ToolMessage):
             break
         if message.status == "error":

@@ -73,6 +73,11 @@ class _Language:
 
 
 _LANGUAGES = {name: _Language(table) for name, table in SPACED.items()}
+_LATIN = [language for name, language in _LANGUAGES.items() if name not in _OTHER_SCRIPTS]
+_LATIN_WORDS: dict[str, list[int]] = {}  # the languages that know a word, by their place
+for _place, _language in enumerate(_LATIN):
+    for _known in _language.known:
+        _LATIN_WORDS.setdefault(_known, []).append(_place)
 _UNSPACED = {
     name: [(cue, group) for group, cues in table.items() if group != "stop" for cue in cues.split()]
     for name, table in UNSPACED.items()
@@ -115,10 +120,12 @@ def _languages_of(text: str, words: list[str]) -> list[_Language]:
     for script, names in _SCRIPTS:
         if script.search(text):
             return [_LANGUAGES[name] for name in names if name in _LANGUAGES]
-    latin = [language for name, language in _LANGUAGES.items() if name not in _OTHER_SCRIPTS]
-    scores = [sum(word in language.known for word in words) for language in latin]
+    scores = [0] * len(_LATIN)
+    for word in words:
+        for place in _LATIN_WORDS.get(word, ()):
+            scores[place] += 1
     best = max(scores)
-    return [language for language, score in zip(latin, scores, strict=True) if score == best]
+    return [language for language, score in zip(_LATIN, scores, strict=True) if score == best]
 
 
 def _cues_in(words: list[str], language: _Language) -> tuple[dict[str, int], set[int]]:

@@ -34,7 +34,11 @@ class ValueChange:
     bare: bool
 
 
-def _identity(value: ValueRecord) -> tuple[str, str, tuple[str, ...]]:
+Key = tuple[str, ...]
+Identity = tuple[str, str, Key]
+
+
+def _identity(value: ValueRecord) -> Identity:
     return value.value_kind, value.text.casefold(), () if value.value_kind in _NAMING_KINDS else value.key
 
 
@@ -47,13 +51,71 @@ def _latest(values: Iterable[ValueRecord]) -> list[ValueRecord]:
     return [newest] if newest is not None else []
 
 
-def _nearest(value: ValueRecord, older: list[ValueRecord]) -> list[ValueRecord]:
+class _Family:
+    """The values of kinds that can take each other's place, found by what they say and by what they are the value of.
+
+    What is found comes in the order in which it was put in.
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[Identity, ValueRecord] = {}
+        self._places: dict[Identity, int] = {}
+        self._by_text: dict[str, dict[Identity, None]] = defaultdict(dict)
+        self._by_key: dict[Key, dict[Identity, None]] = defaultdict(dict)
+        self._by_stem: dict[str, set[Key]] = defaultdict(set)
+        self._next = 0
+
+    def put(self, value: ValueRecord) -> None:
+        """Add a value, or exchange it for the one of its identity."""
+        identity = _identity(value)
+        known = self._values.get(identity)
+        if known is None:
+            self._places[identity] = self._next
+            self._next += 1
+        else:
+            del self._by_text[known.text][identity], self._by_key[known.key][identity]
+        self._values[identity] = value
+        self._by_text[value.text][identity] = None
+        self._by_key[value.key][identity] = None
+        for stem in value.key:
+            self._by_stem[stem].add(value.key)
+
+    def remove(self, value: ValueRecord) -> None:
+        """Remove the value of this one's identity, if there is one."""
+        identity = _identity(value)
+        known = self._values.pop(identity, None)
+        if known is not None:
+            del self._places[identity], self._by_text[known.text][identity], self._by_key[known.key][identity]
+
+    def saying(self, texts: set[str]) -> list[ValueRecord]:
+        """The values that say one of these texts."""
+        return self._in_order(identity for text in texts for identity in self._by_text.get(text, ()))
+
+    def of(self, key: Key) -> list[ValueRecord]:
+        """The values of one thing."""
+        return self._in_order(self._by_key.get(key, ()))
+
+    def near(self, key: Key) -> list[ValueRecord]:
+        """The values of things whose name is a part of this one, or the other way round, but not the same."""
+        own = set(key)
+        keys = {other for stem in own for other in self._by_stem.get(stem, ()) if own < set(other) or own > set(other)}
+        return self._in_order(identity for other in keys for identity in self._by_key.get(other, ()))
+
+    def all(self) -> list[ValueRecord]:
+        """Every value."""
+        return list(self._values.values())
+
+    def _in_order(self, found: Iterable[Identity]) -> list[ValueRecord]:
+        return [self._values[identity] for identity in sorted(found, key=self._places.__getitem__)]
+
+
+def _nearest(value: ValueRecord, near: list[ValueRecord]) -> list[ValueRecord]:
     """The values of the one thing whose name is a part of the subject of the new one, or the other way round."""
     key = set(value.key)
-    counted = [other for other in older if other.value_kind == "quantity" and key < set(other.key)]
+    counted = [other for other in near if other.value_kind == "quantity" and key < set(other.key)]
     if counted:  # "make that 6 seats": of several counts of seats, the last one
         return _latest(counted)
-    near = [other for other in older if other.key and (key < set(other.key) or key > set(other.key))]
+    near = [other for other in near if other.key]
     return near if len({other.key for other in near}) == 1 else []
 
 
@@ -62,10 +124,10 @@ class ValueBook:
 
     def __init__(self, values: Iterable[ValueRecord], superseded: Iterable[Superseded]) -> None:
         self._live = {_identity(value): value for value in values}
-        self._by_family: dict[str, dict[tuple[str, str, tuple[str, ...]], None]] = defaultdict(dict)
-        for identity, value in self._live.items():
+        self._families: dict[str, _Family] = defaultdict(_Family)
+        for value in self._live.values():
             if value.by == "user":
-                self._by_family[_family(value.value_kind)][identity] = None
+                self._families[_family(value.value_kind)].put(value)
         self._gone = {(gone.text, source) for gone in superseded if not gone.whole for source in gone.sources}
         self.superseded: list[Superseded] = []
 
@@ -117,29 +179,29 @@ class ValueBook:
         return [ValueChange(old, value, bare) for old in replaced]
 
     def _replaced_by(self, value: ValueRecord) -> list[ValueRecord]:
-        family = [self._live[identity] for identity in self._by_family[_family(value.value_kind)]]
-        older = [other for other in family if other.order <= value.order and other.text != value.text]
-        named = [other for other in older if other.text in value.replaces]
-        if named or (value.value_kind in _MANY_KINDS and not value.single):
+        family = self._families[_family(value.value_kind)]
+        if named := [other for other in family.saying({*value.replaces} - {value.text}) if other.order <= value.order]:
             return named
-        older = [other for other in older if other.order < value.order]
+        if not (value.update or value.single) or (value.value_kind in _MANY_KINDS and not value.single):
+            return []
+
+        def earlier(values: Iterable[ValueRecord]) -> list[ValueRecord]:
+            return [other for other in values if other.order < value.order and other.text != value.text]
+
         if not value.key:
-            return _latest(older) if value.update else []
-        same = [other for other in older if other.key == value.key]
-        if same:
-            return same if value.update or (value.single and any(other.single for other in same)) else []
-        return _nearest(value, older) if value.update else []
+            return _latest(earlier(family.all())) if value.update else []
+        if same := earlier(family.of(value.key)):
+            return same if value.update or any(other.single for other in same) else []
+        return _nearest(value, earlier(family.near(value.key))) if value.update else []
 
     def _put(self, value: ValueRecord) -> None:
-        identity = _identity(value)
-        self._live[identity] = value
+        self._live[_identity(value)] = value
         if value.by == "user":
-            self._by_family[_family(value.value_kind)][identity] = None
+            self._families[_family(value.value_kind)].put(value)
 
     def _remove(self, value: ValueRecord) -> None:
-        identity = _identity(value)
-        self._live.pop(identity, None)
-        self._by_family[_family(value.value_kind)].pop(identity, None)
+        self._live.pop(_identity(value), None)
+        self._families[_family(value.value_kind)].remove(value)
 
     def current(self) -> tuple[ValueRecord, ...]:
         """The current values in order, at most 400: beyond that the least used and oldest go."""
