@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from langchain_ctxcompress.errors import ConfigError, CtxCompressError
 from langchain_ctxcompress.tokens import count_batch, count_tokens, encoding_for, estimate_tokens, truncate_to_tokens
-from langchain_ctxcompress.tokens.text import THREADED_FROM
+from langchain_ctxcompress.tokens.text import BATCHED_FROM, THREADED_FROM
 from tests.support.conversations import WORDS
 from tests.support.sizes import text_tokens
 from tests.tokens.ranks import BYTE_MODEL, register_byte_encoding, tiktoken_encoding
@@ -112,6 +112,11 @@ class TestC1:
     def test_a_batch_is_each_of_its_texts(self, batch: list[str], model: str | None) -> None:
         assert count_batch(batch, model) == [count_tokens(text, model) for text in batch]
 
+    def test_a_batch_that_is_counted_on_one_core(self) -> None:
+        batch = ["hello world " * 1_000, "", "x", "one \ud800 lone surrogate " * 400, "<|endoftext|>"]
+        assert BATCHED_FROM < sum(map(len, batch)) < THREADED_FROM
+        assert count_batch(batch) == [text_tokens(text) for text in batch]
+
     def test_a_batch_that_is_counted_on_all_cores(self) -> None:
         batch = ["hello world " * 4_000, "", "x", "one \ud800 lone surrogate " * 12_000]
         assert sum(map(len, batch)) > THREADED_FROM
@@ -143,9 +148,11 @@ class TestC2:
         assert truncate_to_tokens(text, count_tokens(text, model) + room, model) == text
 
     @settings(max_examples=60)
-    @given(text=sendable, limit=st.integers(1, 80))
-    def test_not_much_shorter_than_it_could_be(self, text: str, limit: int, model: str | None) -> None:
-        assume(count_tokens(text, model) > limit)
+    @given(text=sendable, percent=st.integers(1, 99))
+    def test_not_much_shorter_than_it_could_be(self, text: str, percent: int, model: str | None) -> None:
+        whole = count_tokens(text, model)
+        limit = max(1, whole * percent // 100)
+        assume(whole > limit)
         cut = truncate_to_tokens(text, limit, model)
         # One character may be up to six tokens; one whole token more may join with its neighbours.
         assert count_tokens(cut, model) >= limit - 8 - limit // 6
