@@ -72,6 +72,7 @@ class CompressionResult:
         seconds: Time it took.
         rungs: What was tried, and what each freed.
         detail: More about the reason, in one line, for people.
+        snapshots: The ids of the snapshots that were taken before last resorts, in their order (P8).
     """
 
     messages: list[BaseMessage]
@@ -87,6 +88,7 @@ class CompressionResult:
     seconds: float = 0.0
     rungs: tuple[RungReport, ...] = ()
     detail: str = ""
+    snapshots: tuple[str, ...] = ()
 
     @property
     def changed(self) -> bool:

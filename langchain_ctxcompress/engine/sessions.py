@@ -19,9 +19,11 @@ from langchain_ctxcompress.storage import (
     CountMessages,
     RedactHook,
     SessionHistory,
+    SnapshotStore,
     StoreSteps,
     View,
 )
+from langchain_ctxcompress.strategies import EmergencyAction
 
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
@@ -31,6 +33,9 @@ logger = logging.getLogger(__name__)
 MOST_SESSIONS = 1_024
 """Sessions that are remembered at once; a forgotten one is read again from the store."""
 
+
+SNAPSHOTS_KEPT = 20
+"""The newest snapshots of emergencies that stay; others' snapshots are never removed."""
 
 LEDGERS_KEPT = 8
 """The newest checkpoints that hold the ledger. Each holds all of it, so the older ones need not: a fork from further
@@ -42,10 +47,12 @@ class Session:
 
     Args:
         history: Its archive.
+        snapshots: Its restorable points.
     """
 
-    def __init__(self, history: SessionHistory) -> None:
+    def __init__(self, history: SessionHistory, snapshots: SnapshotStore) -> None:
         self.history = history
+        self.snapshots = snapshots
         self._chain: CheckpointChain | None = None
         self.seen: Seen | None = None
         """The last list that needed nothing."""
@@ -79,13 +86,29 @@ class Session:
         """
         self._chain = CheckpointChain((yield from self.history.checkpoints_steps()))
 
-    def record(self, messages: Sequence[BaseMessage], checkpoints: Sequence[CheckpointSummary]) -> StoreSteps[None]:
+    def record(
+        self,
+        messages: Sequence[BaseMessage],
+        checkpoints: Sequence[CheckpointSummary],
+        actions: Sequence[EmergencyAction] = (),
+        remnants: Sequence[BaseMessage] = (),
+    ) -> StoreSteps[list[str]]:
         """Archive messages and checkpoints: first the originals, then what refers to them.
+
+        Args:
+            messages: The originals.
+            checkpoints: The new checkpoints, oldest first.
+            actions: Last resorts: what was there before each is saved as a snapshot.
+            remnants: Messages of the list that are what is left of originals, and bear no mark that says so.
+
+        Returns:
+            The ids of the snapshots, one for each action.
 
         Raises:
             StorageError: The store failed.
         """
         yield from self.history.append_steps(messages, whole=True)
+        saved = yield from self._save(actions, remnants)
         for checkpoint in checkpoints:
             yield from self.history.put_checkpoint_steps(checkpoint)
         chain = self.chain.with_records(checkpoints)
@@ -100,6 +123,20 @@ class Session:
                 ]
             )
         self._chain = chain
+        return saved
+
+    def _save(self, actions: Sequence[EmergencyAction], remnants: Sequence[BaseMessage]) -> StoreSteps[list[str]]:
+        """A snapshot for each action, of the list as it was before it (P8)."""
+        apart = {message.id or "" for message in remnants}
+        saved: list[str] = []
+        for action in actions:
+            snapshot = yield from self.snapshots.create_steps(
+                action.messages, action.checkpoints, (), "emergency", metadata={"action": action.name}, apart=apart
+            )
+            saved.append(snapshot.snapshot_id)
+        if saved:
+            yield from self.snapshots.cleanup_steps(SNAPSHOTS_KEPT, purpose="emergency")
+        return saved
 
     def forget(self) -> None:
         """Read the checkpoints again at the next view; drafts in the making are of no use any more."""
@@ -136,14 +173,13 @@ class Sessions:
         with self._lock:
             session = self._sessions.get(session_id)
             if session is None:
-                history = SessionHistory(
-                    self.store,
-                    session_id=session_id,
-                    namespace=self.namespace,
-                    redact=self._redact,
-                    count=self._count,
+                where, redact = self.namespace, self._redact
+                session = self._sessions[session_id] = Session(
+                    SessionHistory(
+                        self.store, session_id=session_id, namespace=where, redact=redact, count=self._count
+                    ),
+                    SnapshotStore(self.store, session_id=session_id, namespace=where, redact=redact),
                 )
-                session = self._sessions[session_id] = Session(history)
                 if len(self._sessions) > MOST_SESSIONS:
                     self._sessions.popitem(last=False)
             self._sessions.move_to_end(session_id)

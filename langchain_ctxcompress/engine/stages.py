@@ -64,12 +64,14 @@ def compress(job: Job) -> EngineSteps[CompressionResult]:
             job.session.seen = Seen.of(job.messages, tokens, result.turns_kept, request.head)
         return replace(result, messages=list(job.messages))
     try:
-        yield from _storing(job.session.record(prepared.view.originals, _finished(draft, prepared)))
+        view = prepared.view
+        records = job.session.record(view.originals, _finished(draft, prepared), draft.actions, view.remnants)
+        saved = yield from _storing(records)
     except StorageError as error:
         logger.warning("session %s: nothing is replaced, since it cannot be archived: %s", job.session_id, error)
         size = job.overhead_tokens + sum(job.tools.count(job.messages))
         return replace(as_given(job, Reason.ARCHIVE_UNAVAILABLE, size), outcome=Outcome.FAILED, detail=str(error))
-    return result_of(job, prepared, draft, started)
+    return replace(result_of(job, prepared, draft, started), snapshots=tuple(saved))
 
 
 def _idle(job: Job, started: float) -> CompressionResult | None:

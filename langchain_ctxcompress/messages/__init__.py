@@ -4,7 +4,7 @@ The lowest room. It knows LangChain's messages and nothing else of this package 
 storage. Everything in it is a pure function of the messages it is given, and never changes them.
 """
 
-from langchain_ctxcompress.messages.boundaries import Boundaries, is_only_reasoning
+from langchain_ctxcompress.messages.boundaries import Boundaries, dividers, is_only_reasoning
 from langchain_ctxcompress.messages.calls import CallKey, answer_of, call_name, calls_of
 from langchain_ctxcompress.messages.content import apply_compressed_content, block_text, extract_text_content
 from langchain_ctxcompress.messages.identity import (
@@ -15,11 +15,22 @@ from langchain_ctxcompress.messages.identity import (
     original_hash,
 )
 from langchain_ctxcompress.messages.kinds import MessageKind, kind_of
-from langchain_ctxcompress.messages.marks import MARK_KEY, is_derived, is_pinned, is_summary, pin, summary_mark, unpin
+from langchain_ctxcompress.messages.marks import (
+    ASKED,
+    MARK_KEY,
+    is_derived,
+    is_pinned,
+    is_summary,
+    pin,
+    summary_mark,
+    unpin,
+    was_asked,
+)
 from langchain_ctxcompress.messages.repair import Repair, repair_messages
 from langchain_ctxcompress.messages.turns import ConversationTurn, newest_human, split_turns
 
 __all__ = [
+    "ASKED",
     "MARK_KEY",
     "Boundaries",
     "CallKey",
@@ -33,6 +44,7 @@ __all__ = [
     "calls_of",
     "content_hash",
     "derived_id",
+    "dividers",
     "ensure_ids",
     "extract_text_content",
     "is_derived",
@@ -48,4 +60,5 @@ __all__ = [
     "split_turns",
     "summary_mark",
     "unpin",
+    "was_asked",
 ]

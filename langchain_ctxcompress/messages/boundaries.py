@@ -7,7 +7,7 @@ a cut is legal when no rule forbids it. Strategies choose among legal cuts only,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 
@@ -55,6 +55,32 @@ def reasoning_with_its_step(messages: Sequence[BaseMessage]) -> Iterator[int]:
         before = messages[index - 1]
         if kind_of(messages[index]) == "ai" and isinstance(before, AIMessage) and is_only_reasoning(before):
             yield index
+
+
+def dividers(messages: Sequence[BaseMessage], kept: Collection[int], stand: int | None = None) -> set[int]:
+    """The human messages that have to stay so that no kept call directly follows words of the model that it did not.
+
+    Gemini: "Please ensure that function call turn comes immediately after a user turn or after a function response
+    turn". What no human message parted in the list itself is left as it is.
+
+    Args:
+        messages: The list.
+        kept: The places of what stays; whole spans.
+        stand: The place at which a human message will stand instead of what leaves.
+    """
+    needed: set[int] = set()
+    words, human = False, None  # whether the last kept message is the model's words; the last human one since, if gone
+    for place, message in enumerate(messages):
+        kind = kind_of(message)
+        if place == stand:
+            words = False
+        if place not in kept:
+            human = place if kind == "human" else human
+        elif kind != "system":
+            if words and human is not None and calls_of(message):
+                needed.add(human)
+            words, human = kind == "ai", None
+    return needed
 
 
 RULES: tuple[BoundaryRule, ...] = (call_and_results_together, tool_result_never_first, reasoning_with_its_step)

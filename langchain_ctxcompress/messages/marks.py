@@ -20,6 +20,9 @@ DERIVED_KINDS = frozenset({"summary", "cut", "cleared", "compressed", "repair"})
 ORIGINAL = "original"
 """The key in the mark of a shortened message under which the hash of what its original says stands."""
 
+ASKED = "asked"
+"""The key in the mark of the newest human message that says that it was cut because the user opted in."""
+
 M = TypeVar("M", bound=BaseMessage)
 
 
@@ -46,6 +49,12 @@ def is_derived(message: BaseMessage) -> bool:
     """Whether this package made the message, or made it shorter: it is no original and is not archived."""
     entry = message.additional_kwargs.get(MARK_KEY) if message.additional_kwargs else None
     return isinstance(entry, dict) and entry.get("kind") in DERIVED_KINDS
+
+
+def was_asked(message: BaseMessage) -> bool:
+    """Whether the message is what is left of a newest human message that the user allowed to be cut."""
+    mark = _mark(message, "cut")
+    return mark is not None and bool(mark.get(ASKED))
 
 
 def is_pinned(message: BaseMessage) -> bool:

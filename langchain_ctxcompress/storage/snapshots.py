@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -167,12 +167,13 @@ class SnapshotStore:
         """As `list`, without blocking the loop."""
         return await arun(snapshots_steps(self._keys), self.store)
 
-    def cleanup(self, keep: int = 5, older_than: timedelta | None = None) -> int:
+    def cleanup(self, keep: int = 5, older_than: timedelta | None = None, *, purpose: Purpose | None = None) -> int:
         """Remove old snapshots.
 
         Args:
             keep: The newest so many always stay.
             older_than: Of the others, only those older than this go. By default all of them.
+            purpose: Only snapshots of this purpose are looked at. By default all are.
 
         Returns:
             How many were removed.
@@ -180,11 +181,13 @@ class SnapshotStore:
         Raises:
             ConfigError: `keep` is negative.
         """
-        return run(self.cleanup_steps(keep, older_than), self.store)
+        return run(self.cleanup_steps(keep, older_than, purpose), self.store)
 
-    async def acleanup(self, keep: int = 5, older_than: timedelta | None = None) -> int:
+    async def acleanup(
+        self, keep: int = 5, older_than: timedelta | None = None, *, purpose: Purpose | None = None
+    ) -> int:
         """As `cleanup`, without blocking the loop."""
-        return await arun(self.cleanup_steps(keep, older_than), self.store)
+        return await arun(self.cleanup_steps(keep, older_than, purpose), self.store)
 
     def delete(self, snapshot_id: str) -> None:
         """Remove one snapshot. The session history keeps its messages.
@@ -206,15 +209,25 @@ class SnapshotStore:
         purpose: Purpose,
         *,
         metadata: Mapping[str, Any] | None,
+        apart: Collection[str] = (),
     ) -> StoreSteps[Snapshot]:
-        """The routine behind `create`."""
+        """The routine behind `create`.
+
+        Args:
+            messages: As in `create`, as are the others.
+            checkpoints: As in `create`.
+            goals: As in `create`.
+            purpose: As in `create`.
+            metadata: As in `create`.
+            apart: Ids of messages that are saved, and kept out of the history: they bear no mark, and are no originals.
+        """
         if purpose not in get_args(Purpose):
             msg = f"purpose is {purpose!r}: it must be one of {', '.join(get_args(Purpose))}"
             raise ConfigError(msg)
         saved_goals = tuple(_plain(goal, f"goal {place}") for place, goal in enumerate(goals))
         saved_metadata = _plain(metadata or {}, "metadata")
-        archived = yield from self._archive_steps(messages)
-        rows = [_row(given, kept) for given, kept in zip(messages, archived, strict=True)]
+        archived = yield from self._archive_steps(messages, apart)
+        rows = [_row(given, kept, apart) for given, kept in zip(messages, archived, strict=True)]
         parts = cut_parts(rows)
         saved = [checkpoint_text(self._redactor.checkpoint(checkpoint)) for checkpoint in checkpoints]
         texts = {record_hash(text): text for text in (*parts, *saved)}
@@ -256,12 +269,15 @@ class SnapshotStore:
         goals = [_goal(goal, goal_type or self.goal_type, name) for goal in snapshot.goals]
         return RestoredSnapshot(snapshot, messages, checkpoints, goals)
 
-    def cleanup_steps(self, keep: int, older_than: timedelta | None) -> StoreSteps[int]:
+    def cleanup_steps(
+        self, keep: int, older_than: timedelta | None = None, purpose: Purpose | None = None
+    ) -> StoreSteps[int]:
         """The routine behind `cleanup`."""
         if keep < 0:
             msg = f"keep is {keep}: it must be 0 or more"
             raise ConfigError(msg)
-        old = (yield from snapshots_steps(self._keys))[keep:]
+        found = yield from snapshots_steps(self._keys)
+        old = [snapshot for snapshot in found if purpose in (None, snapshot.purpose)][keep:]
         if older_than is not None:
             limit = datetime.now(UTC) - older_than
             old = [snapshot for snapshot in old if snapshot.created_at < limit]
@@ -279,11 +295,14 @@ class SnapshotStore:
             raise SnapshotNotFoundError(msg)
         return snapshot
 
-    def _archive_steps(self, messages: Sequence[BaseMessage]) -> StoreSteps[Sequence[BaseMessage]]:
-        """Archive the messages; returns them as they are archived: with ids, and redacted."""
+    def _archive_steps(
+        self, messages: Sequence[BaseMessage], apart: Collection[str]
+    ) -> StoreSteps[Sequence[BaseMessage]]:
+        """Archive the originals; returns all messages as they are archived: with ids, and redacted."""
         check_messages(messages)
         archived = [self._redactor.message(message) for message in ensure_ids(messages, self.session_id)]
-        yield from self._history.append_steps(archived, whole=True)
+        originals = [message for message in archived if message.id not in apart]
+        yield from self._history.append_steps(originals, whole=True)
         return archived
 
     def _next_order(self) -> int:
@@ -291,10 +310,11 @@ class SnapshotStore:
         return self._last_order
 
 
-def _row(given: BaseMessage, kept: BaseMessage) -> Row:
+def _row(given: BaseMessage, kept: BaseMessage, apart: Collection[str]) -> Row:
     """The reference to a message; one that is no original is not in the history, and goes along."""
     data = encode_message(kept)
-    return Row(kept.id or "", record_hash(data), data if is_derived(kept) else None, bool(given.id))
+    goes_along = is_derived(kept) or kept.id in apart
+    return Row(kept.id or "", record_hash(data), data if goes_along else None, bool(given.id))
 
 
 def _plain(value: BaseModel | Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from langchain_ctxcompress.messages import (
     newest_human,
     original_hash,
     summary_mark,
+    was_asked,
 )
 from langchain_ctxcompress.storage.codec import decode_message
 from langchain_ctxcompress.storage.records import REPAIR, SCHEMA_VERSION, CheckpointSummary
@@ -261,6 +262,12 @@ class CheckpointChain:
         return None
 
 
+def _was_cut(message: BaseMessage, reach: Reach) -> bool:
+    """Whether a message was shortened, and not because the user allowed that of the newest human message."""
+    shorter = reach.shortened(message)
+    return shorter is not None and not was_asked(shorter)
+
+
 def _held(messages: Sequence[BaseMessage], reach: Reach, head: CheckpointSummary, *, stands: bool) -> set[int]:
     """The places of messages that came back and stay, with all of their spans (laws 1 and 6).
 
@@ -268,7 +275,7 @@ def _held(messages: Sequence[BaseMessage], reach: Reach, head: CheckpointSummary
     before the first that stays, if that one is the model's and no summary stands or is restored in front of it.
     """
     places = {p for p, m in enumerate(messages) if is_pinned(m) and (reach.covers(m) or reach.shortened(m))}
-    places.update(place for place in newest_human(messages) if reach.covers(messages[place]))
+    places.update(p for p in newest_human(messages) if reach.covers(messages[p]) or _was_cut(messages[p], reach))
     held = Boundaries(messages).close(places) if places else places
     if stands and head.rendered:
         return held

@@ -57,7 +57,7 @@ def age(checkpoints: Sequence[CheckpointSummary], rule: AgeRule, tools: Tools) -
     oldest = [checkpoint for checkpoint in aged if checkpoint.level == 1]
     if len(oldest) < rule.merge:
         return aged
-    return [_merge(oldest, tools), *(checkpoint for checkpoint in aged if checkpoint.level != 1)]
+    return [merge_checkpoints(oldest, tools), *(checkpoint for checkpoint in aged if checkpoint.level != 1)]
 
 
 def sooner_and_sooner(checkpoints: Sequence[CheckpointSummary], tools: Tools) -> Iterator[list[CheckpointSummary]]:
@@ -75,12 +75,20 @@ def _at_level(checkpoint: CheckpointSummary, level: int, tools: Tools) -> Checkp
     return checkpoint.model_copy(update={"level": level, "text": text})
 
 
-def _merge(checkpoints: Sequence[CheckpointSummary], tools: Tools) -> CheckpointSummary:
-    """One level-1 checkpoint that stands for several. It covers nothing itself: what it covers, they do."""
+def merge_checkpoints(
+    checkpoints: Sequence[CheckpointSummary], tools: Tools, *, most: int | None = None
+) -> CheckpointSummary:
+    """One level-1 checkpoint that stands for one or several. It covers nothing itself: what it covers, they do.
+
+    Args:
+        checkpoints: Those it stands for, oldest first.
+        tools: Counting.
+        most: Tokens that its text may take, where that is less than a level-1 summary's.
+    """
     source = sum(checkpoint.replaced_tokens for checkpoint in checkpoints)
-    most = summary_budget(1, source).most
-    texts = (checkpoint.text.strip() for checkpoint in checkpoints)
-    text = shorten_summary("\n".join(filter(None, texts)), most, count=tools.count_text)
+    budget = summary_budget(1, source).most
+    texts = "\n".join(filter(None, (checkpoint.text.strip() for checkpoint in checkpoints)))
+    text = shorten_summary(texts, budget if most is None else min(most, budget), count=tools.count_text)
     ids = tuple(checkpoint.checkpoint_id for checkpoint in checkpoints)
     last = checkpoints[-1]
     return CheckpointSummary(

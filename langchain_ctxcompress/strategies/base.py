@@ -17,7 +17,7 @@ from typing import ClassVar
 from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.limits import ContextWindow, PrunerConfig, PruneUrgency, select_turns_for_summarization
-from langchain_ctxcompress.messages import Boundaries, is_pinned, kind_of, newest_human
+from langchain_ctxcompress.messages import Boundaries, dividers, is_pinned, is_summary, kind_of, newest_human
 from langchain_ctxcompress.storage import CheckpointSummary
 from langchain_ctxcompress.summarize import CompressionTask, TaskResult
 
@@ -148,10 +148,20 @@ class CompressionRequest:
 
     @cached_property
     def candidates(self) -> frozenset[int]:
-        """The places of what may be replaced: the candidate turns, in whole spans, without protected messages."""
+        """The places of what may be replaced: the candidate turns, in whole spans, without protected messages.
+
+        A human message that alone parts the model's words from a call stays; the summary message parts them as well.
+        """
         turns = select_turns_for_summarization(self.window, self.config)
         places = {place for turn in turns for place in turn.indices} - self.protected
-        return frozenset(self.boundaries.within(places))
+        places = self.boundaries.within(places)
+        stand = min(places, default=None) if self.summary_place is None else None
+        return frozenset(places - dividers(self.messages, set(range(len(self.messages))) - places, stand))
+
+    @cached_property
+    def summary_place(self) -> int | None:
+        """The place of the summary message; `None` where there is none."""
+        return next((place for place, message in enumerate(self.messages) if is_summary(message)), None)
 
     def after(self, draft: CompressionDraft) -> CompressionRequest:
         """The request for the next rung, on what this draft left."""
@@ -174,6 +184,21 @@ class CompressionRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class EmergencyAction:
+    """A last resort that a strategy took, as its draft announces it: the engine saves what was there before it (P8).
+
+    Attributes:
+        name: What is done.
+        messages: The list as it is before.
+        checkpoints: The checkpoints that list stands on: those it shows, and its head.
+    """
+
+    name: str
+    messages: tuple[BaseMessage, ...]
+    checkpoints: tuple[CheckpointSummary, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class CompressionDraft:
     """What a strategy returns.
 
@@ -185,6 +210,7 @@ class CompressionDraft:
         degraded: Whether something had to be done in a lesser way (the summariser failed).
         rungs: What was tried.
         model_calls: Attempts made on the summariser.
+        actions: The last resorts in it, in order; a snapshot is taken for each before the draft is applied.
     """
 
     messages: tuple[BaseMessage, ...]
@@ -194,6 +220,7 @@ class CompressionDraft:
     degraded: bool = False
     rungs: tuple[RungReport, ...] = field(default=())
     model_calls: int = 0
+    actions: tuple[EmergencyAction, ...] = ()
 
     @property
     def tokens(self) -> int:
@@ -210,6 +237,7 @@ class CompressionDraft:
             self.degraded or later.degraded,
             (*self.rungs, *later.rungs),
             self.model_calls + later.model_calls,
+            (*self.actions, *later.actions),
         )
 
 

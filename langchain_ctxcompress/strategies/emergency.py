@@ -1,51 +1,41 @@
-"""`emergency`: the last resort over the hard limit. Says less of the past, cuts what is largest, drops what may go."""
+"""`emergency`: the last resort over the hard limit (P8). Says less of the past, cuts what is largest, drops the rest.
+
+It runs where nothing gentler helped, and takes its actions in a fixed order until the list fits. Each that frees
+something is announced in the draft with the list as it was before it; the engine saves that as a snapshot before the
+draft is applied.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
 
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import BaseMessage
 
-from langchain_ctxcompress.messages import (
-    MARK_KEY,
-    apply_compressed_content,
-    extract_text_content,
-    is_pinned,
-    is_summary,
-    kind_of,
-    newest_human,
-)
-from langchain_ctxcompress.storage import summary_message
+from langchain_ctxcompress.messages import extract_text_content, is_pinned, is_summary, kind_of, newest_human
+from langchain_ctxcompress.storage import CheckpointSummary
+from langchain_ctxcompress.strategies.ageing import merge_checkpoints
 from langchain_ctxcompress.strategies.base import (
     CompressionDraft,
     CompressionRequest,
     CompressionStrategy,
+    EmergencyAction,
     Reason,
     RungReport,
     Steps,
-    Tools,
 )
-from langchain_ctxcompress.strategies.remembering import ledger_of, restated
-from langchain_ctxcompress.strategies.rendering import render_summary
-from langchain_ctxcompress.strategies.replacing import altered, dropped
+from langchain_ctxcompress.strategies.cutting import SMALLEST_CUT, cut_message
+from langchain_ctxcompress.strategies.remembering import ledger_of, ledger_room, remember, restated
+from langchain_ctxcompress.strategies.rendering import exchange_summaries, read_summaries, render_summary
+from langchain_ctxcompress.strategies.replacing import altered, dropped, reworded, summarised
 from langchain_ctxcompress.strategies.top_down import droppable, opening, places_to_drop
-from langchain_ctxcompress.summarize import shorten_summary
+from langchain_ctxcompress.summarize import extract_summary, summary_budget
 
 SMALLEST_SUMMARY = 100
 """Tokens: a level-1 summary (P2)."""
 
-SMALLEST_CUT = 48
-"""Tokens of a message that is cut to the least: some words of its head and tail around the marker."""
-
-HEAD_SHARE = 0.6
-"""Share of a cut text that is its head; the tail of a tool's output often holds the error."""
-
-SMALLEST_VALUE = 8
-"""Tokens of an argument that is cut to the least."""
-
-LONG_ARGUMENT = 200
-"""Characters from which on an argument of a tool call may be cut."""
+Action = Callable[[CompressionRequest, int], CompressionDraft | None]
+"""Is given the list and how many tokens are too many; returns what it makes of it, `None` where it can do nothing."""
 
 
 class Emergency(CompressionStrategy):
@@ -54,154 +44,140 @@ class Emergency(CompressionStrategy):
     name = "emergency"
 
     def run(self, request: CompressionRequest) -> Steps:
-        """Shorten the summary message, then cut the largest messages, then drop all that is not protected."""
+        """Take one action after the other, until the list is under its hard limit."""
         yield from ()
         limit = request.config.hard_limit_tokens - 1
         draft = CompressionDraft(request.messages, request.sizes, reason=Reason.EMERGENCY)
-        for action in (_shorten_summary_message, _cut_largest, _drop_unprotected, _cut_newest_human):
+        done: list[str] = []
+        for name, action in ACTIONS:
             step = request.after(draft)
             if step.tokens <= limit:
                 break
-            draft = draft.then(action(step, step.tokens - limit))
-        freed = request.tokens - request.overhead_tokens - draft.tokens
-        if not freed:
+            taken = action(step, step.tokens - limit)
+            if taken is None or (freed := sum(step.sizes) - taken.tokens) <= 0:
+                continue
+            draft = draft.then(replace(taken, actions=(EmergencyAction(name, step.messages, _stands_on(step)),)))
+            done.append(f"{name} ({freed} tokens)")
+        if not done:
             return request.unchanged(Reason.PROTECTED_SET_OVER_HARD_LIMIT, self.name)
         over = request.after(draft).tokens > limit
         reason = Reason.PROTECTED_SET_OVER_HARD_LIMIT if over else Reason.EMERGENCY
-        report = RungReport(self.name, freed, reason)
-        return CompressionDraft(draft.messages, draft.sizes, draft.checkpoints, reason, rungs=(report,))
+        report = RungReport(self.name, sum(request.sizes) - draft.tokens, reason, ", ".join(done))
+        return replace(draft, reason=reason, rungs=(report,))
 
 
-def _shorten_summary_message(request: CompressionRequest, needed: int) -> CompressionDraft:
-    """A short text and ledger in place of all that the summary message shows; the checkpoints stay as they are."""
-    place = next((place for place, message in enumerate(request.messages) if is_summary(message)), None)
-    if place is None or request.head is None:
-        return _as_it_is(request)
-    tools, head = request.tools, request.head
+def _stands_on(request: CompressionRequest) -> tuple[CheckpointSummary, ...]:
+    """The checkpoints that the list shows, and its head."""
+    records = (*request.shown, *((request.head,) if request.head else ()))
+    return tuple({record.checkpoint_id: record for record in records}.values())
+
+
+def _compact_largest(request: CompressionRequest, needed: int) -> CompressionDraft | None:
+    """The largest checkpoints say what a level-1 summary says, one after the other until enough is freed."""
+    count = request.tools.count_text
+    exchanged: dict[str, CheckpointSummary] = {}
+    standing = _standing(request)
+    for checkpoint in sorted(standing, key=lambda one: -count(one.text)):
+        compact = merge_checkpoints([checkpoint], request.tools)
+        if needed > 0 and (freed := count(checkpoint.text) - count(compact.text)) > 0:
+            exchanged[checkpoint.checkpoint_id] = compact
+            needed -= freed
+    if not exchanged or request.summary_place is None:
+        return None
+    text = extract_text_content(request.messages[request.summary_place])
+    rendered = exchange_summaries(text, {i: (c.checkpoint_id, c.text) for i, c in exchanged.items()})
+    shown = [exchanged.get(one.checkpoint_id, one) for one in standing]
+    return reworded(request, rendered, shown, list(exchanged.values()), strategy=Emergency.name)
+
+
+def _merge(request: CompressionRequest, needed: int) -> CompressionDraft | None:
+    """One level-1 checkpoint in place of all that are shown; of quotes and ledger what has room beside it."""
+    standing, place, head = _standing(request), request.summary_place, request.head
+    if not standing or place is None or head is None:
+        return None
+    tools = request.tools
     room = max(SMALLEST_SUMMARY, request.sizes[place] - needed - SMALLEST_SUMMARY)
     _, ledger = restated(request, ledger_of(request), place, room - SMALLEST_SUMMARY)
     left = max(SMALLEST_SUMMARY, room - tools.count_text(ledger))
-    text = shorten_summary("\n".join(c.text for c in request.shown), left, count=tools.count_text)
-    newest = request.shown[-1] if request.shown else head
-    rendered = render_summary([(newest.checkpoint_id, text)], (), count=head.count, ledger=ledger)
-    message = summary_message(head.model_copy(update={"rendered": rendered}))
-    if tools.count([message])[0] >= request.sizes[place]:
-        return _as_it_is(request)  # it was shortened before
-    return _exchanged(request, {place: message})
+    merged = merge_checkpoints(standing, tools, most=left)
+    rendered = render_summary([(merged.checkpoint_id, merged.text)], (), count=head.count, ledger=ledger)
+    return reworded(request, rendered, [merged], [merged], strategy=Emergency.name)
 
 
-def _cut_largest(request: CompressionRequest, needed: int) -> CompressionDraft:
-    """Cut unprotected messages head and tail, the largest first, until enough is freed."""
+def _standing(request: CompressionRequest) -> list[CheckpointSummary]:
+    """The checkpoints that are shown, each with the text that stands in the summary message: it may have aged."""
+    if request.summary_place is None:
+        return []
+    texts = dict(read_summaries(extract_text_content(request.messages[request.summary_place])))
+    shown = (checkpoint for checkpoint in request.shown if checkpoint.checkpoint_id in texts)
+    return [checkpoint.model_copy(update={"text": texts[checkpoint.checkpoint_id]}) for checkpoint in shown]
+
+
+def _roll_over(request: CompressionRequest, needed: int) -> CompressionDraft | None:
+    """A level-1 summary in place of everything but what is protected and the last turns."""
+    turns = [turn for turn in request.window.turns if not turn.is_summary]
+    last = turns[max(0, len(turns) - request.config.recent_turns) :]
+    keep = {place for turn in last for place in turn.indices}
+    if request.summary_place is not None:
+        keep.add(request.summary_place)
+    keep |= opening(request, keep)
+    places = [place for span in droppable(request, keep) for place in range(*span)]
+    if not places:
+        return None
+    size = sum(request.sizes[place] for place in places)
+    budget = summary_budget(1, size)
+    room = min(ledger_room(request.config.target_tokens), size - needed - budget.most)
+    remembered = remember(request, places, max(room, 0))
+    said = "\n".join((*(checkpoint.text for checkpoint in request.shown), remembered.text))
+    source = [request.messages[place] for place in places]
+    text = extract_summary(source, budget.most, count=request.tools.count_text, earlier=said)
+    return summarised(
+        request, places, text, (), strategy=Emergency.name, summariser="extractive", remembered=remembered, level=1
+    )
+
+
+def _cut_largest(request: CompressionRequest, needed: int) -> CompressionDraft | None:
+    """Unprotected messages cut head and tail, the largest first, until enough is freed."""
+    own = {p for p, m in enumerate(request.messages) if kind_of(m) == "system" or is_pinned(m) or is_summary(m)}
+    # Their spans may be cut, since no call is lost.
+    return _cut(request, set(range(len(request.messages))) - own - set(newest_human(request.messages)), needed)
+
+
+def _drop_unprotected(request: CompressionRequest, needed: int) -> CompressionDraft | None:
+    """What is not protected dropped from the front, the summary message last of all."""
+    spans = sorted(droppable(request, opening(request, set())), key=lambda span: is_summary(request.messages[span[0]]))
+    gone = places_to_drop(request, request.tokens - needed, spans)
+    return dropped(request, gone, strategy=Emergency.name, reason=Reason.EMERGENCY) if gone else None
+
+
+def _cut_newest_human(request: CompressionRequest, needed: int) -> CompressionDraft | None:
+    """The newest human messages cut, where the user opted in; never a pinned one."""
+    if not request.config.cut_newest_human:
+        return None
+    newest = {place for place in newest_human(request.messages) if not is_pinned(request.messages[place])}
+    return _cut(request, newest, needed, asked=True)
+
+
+def _cut(request: CompressionRequest, free: set[int], needed: int, *, asked: bool = False) -> CompressionDraft | None:
     changes: dict[int, BaseMessage] = {}
-    untouchable = _untouchable(request)
-    free = [place for place in range(len(request.messages)) if place not in untouchable]
     for place in sorted(free, key=lambda place: (-request.sizes[place], place)):
-        if needed <= 0 or request.sizes[place] <= SMALLEST_CUT:
+        size = request.sizes[place]
+        if needed <= 0 or size <= SMALLEST_CUT:
             break
-        message = cut_message(request.messages[place], max(SMALLEST_CUT, request.sizes[place] - needed), request.tools)
-        freed = request.sizes[place] - request.tools.count([message])[0]
+        message = cut_message(request.messages[place], max(SMALLEST_CUT, size - needed), request.tools, asked=asked)
+        freed = size - request.tools.count([message])[0]
         if freed > 0:
             changes[place] = message
             needed -= freed
-    return _exchanged(request, changes)
+    return altered(request, changes, strategy=Emergency.name, reason=Reason.EMERGENCY) if changes else None
 
 
-def _drop_unprotected(request: CompressionRequest, needed: int) -> CompressionDraft:
-    """Drop what is not protected from the front, the summary message last of all."""
-    spans = sorted(droppable(request, opening(request, set())), key=lambda span: is_summary(request.messages[span[0]]))
-    gone = places_to_drop(request, request.tokens - needed, spans)
-    return dropped(request, gone, strategy=Emergency.name, reason=Reason.EMERGENCY) if gone else _as_it_is(request)
-
-
-def _cut_newest_human(request: CompressionRequest, needed: int) -> CompressionDraft:
-    """Cut the newest human messages, where the user opted in; never a pinned one."""
-    if not request.config.cut_newest_human:
-        return _as_it_is(request)
-    changes: dict[int, BaseMessage] = {}
-    for place in sorted(newest_human(request.messages), key=lambda place: -request.sizes[place]):
-        if needed > 0 and not is_pinned(request.messages[place]):
-            room = max(SMALLEST_CUT, request.sizes[place] - needed)
-            changes[place] = cut_message(request.messages[place], room, request.tools)
-            needed -= request.sizes[place] - request.tools.count([changes[place]])[0]
-    return _exchanged(request, changes)
-
-
-def _untouchable(request: CompressionRequest) -> set[int]:
-    """System, pinned, newest human and summary messages themselves; their spans may be cut, since no call is lost."""
-    own = {p for p, m in enumerate(request.messages) if kind_of(m) == "system" or is_pinned(m) or is_summary(m)}
-    return own | set(newest_human(request.messages))
-
-
-def cut_message(message: BaseMessage, max_tokens: int, tools: Tools) -> BaseMessage:
-    """A message cut head and tail to about `max_tokens`, with a marker that names the original; its id stays.
-
-    Long text arguments of calls are cut as well, since a file written by a tool can be all of a message's size.
-    """
-    text = extract_text_content(message)
-    whole = tools.count([message])[0]
-    update: dict[str, Any] = {"additional_kwargs": {**message.additional_kwargs, MARK_KEY: {"kind": "cut"}}}
-    room = max_tokens - (whole - tools.count_text(text))
-    cut = message
-    if text and room < tools.count_text(text):
-        cut = apply_compressed_content(message, cut_text(text, max(room, 0), tools, message.id or ""))
-    cut = cut.model_copy(update=update)
-    if isinstance(cut, AIMessage) and cut.tool_calls and tools.count([cut])[0] > max_tokens:
-        return _cut_arguments(cut, max_tokens, tools)
-    return cut
-
-
-def _cut_arguments(message: AIMessage, max_tokens: int, tools: Tools) -> AIMessage:
-    """The message with its long arguments cut until it is at most `max_tokens`, or they are cut to the least."""
-    update: dict[str, Any] = {}
-    if isinstance(message.content, list):  # Anthropic's content says again what the calls say
-        update["content"] = [b for b in message.content if not (isinstance(b, dict) and b.get("type") == "tool_use")]
-    long = sum(1 for call in message.tool_calls for _ in _long_values(call["args"]))
-    each = max(SMALLEST_VALUE, (max_tokens - SMALLEST_CUT) // max(1, long))
-    while True:
-        calls = [{**call, "args": _cut_value(call["args"], each, tools)} for call in message.tool_calls]
-        cut = message.model_copy(update={**update, "tool_calls": calls})
-        size = tools.count([cut])[0]
-        if size <= max_tokens or each <= SMALLEST_VALUE:
-            return cut
-        each = max(SMALLEST_VALUE, each * max_tokens // size)  # JSON writes line ends and quotes as two characters
-
-
-def cut_text(text: str, max_tokens: int, tools: Tools, message_id: str) -> str:
-    """The head and the tail of a text around a marker, in about `max_tokens`; at least the marker."""
-    marker = f"\n[… {tools.count_text(text)} tokens, cut; the original is message {message_id}]\n"
-    room = max_tokens - tools.count_text(marker)
-    if room < 8:
-        return marker.strip()
-    head = tools.truncate(text, int(room * HEAD_SHARE))
-    rest = room - int(room * HEAD_SHARE)
-    tail = text[len(head) :][-rest * 8 :]  # 8 characters a token are rare, so the tail is in there
-    while tail and tools.count_text(tail) > rest:
-        tail = tail[max(1, len(tail) // 8) :]
-    return head + marker + tail
-
-
-def _long_values(value: Any) -> Iterator[str]:
-    """The long texts in an argument, however deep."""
-    if isinstance(value, str) and len(value) > LONG_ARGUMENT:
-        yield value
-    elif isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _long_values(inner)
-
-
-def _cut_value(value: Any, max_tokens: int, tools: Tools) -> Any:
-    if isinstance(value, dict):
-        return {key: _cut_value(inner, max_tokens, tools) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_cut_value(inner, max_tokens, tools) for inner in value]
-    if isinstance(value, str) and len(value) > LONG_ARGUMENT and tools.count_text(value) > max_tokens:
-        return tools.truncate(value, max_tokens) + " […]"
-    return value
-
-
-def _exchanged(request: CompressionRequest, changes: dict[int, BaseMessage]) -> CompressionDraft:
-    return altered(request, changes, strategy=Emergency.name, reason=Reason.EMERGENCY)
-
-
-def _as_it_is(request: CompressionRequest) -> CompressionDraft:
-    return _exchanged(request, {})
+ACTIONS: tuple[tuple[str, Action], ...] = (
+    ("the largest checkpoint to level 1", _compact_largest),
+    ("checkpoints merged", _merge),
+    ("rolled over to the last turns", _roll_over),
+    ("the largest messages cut", _cut_largest),
+    ("what is not protected dropped", _drop_unprotected),
+    ("the newest human message cut", _cut_newest_human),
+)
+"""What is done, in this order. The first four are P8's; the others make sure that the list fits if it can."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from langchain_ctxcompress.storage import CheckpointSummary, Quote
 
@@ -50,6 +50,21 @@ def neutral(text: str) -> str:
 def read_summaries(text: str) -> list[tuple[str, str]]:
     """Ids and texts of the checkpoints in a rendered summary message: what is left of them when the store is lost."""
     return [(match[1], match[2]) for match in _SUMMARY.finditer(text)]
+
+
+def exchange_summaries(text: str, exchanged: Mapping[str, tuple[str, str]]) -> str:
+    """A rendered summary message with other texts for some of its checkpoints; all else in it stays.
+
+    Args:
+        text: The summary message.
+        exchanged: By the checkpoint's id the id and the text that come in its place.
+    """
+
+    def section(match: re.Match[str]) -> str:
+        identity, words = exchanged.get(match[1], (match[1], match[2]))
+        return f'<summary id="{identity}">\n{neutral(words)}\n</summary>'
+
+    return _SUMMARY.sub(section, text)
 
 
 def read_ledger(text: str) -> list[str]:

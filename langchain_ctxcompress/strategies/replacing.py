@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from langchain_core.messages import BaseMessage
 
@@ -35,6 +35,7 @@ def summarised(
     strategy: str,
     summariser: str,
     remembered: Remembered,
+    level: int = 3,
 ) -> CompressionDraft:
     """The list with `places` replaced by the summary message, which shows the new text after the earlier ones.
 
@@ -46,10 +47,11 @@ def summarised(
         strategy: Who replaces.
         summariser: Who wrote the text: `model` or `extractive`.
         remembered: The ledger after it.
+        level: How much the text says (P2).
     """
     places = frozenset(places)
     record = _record(request, places, strategy).model_copy(
-        update={"level": 3, "text": text, "quotes": quotes, "summariser": summariser, "ledger": remembered.values}
+        update={"level": level, "text": text, "quotes": quotes, "summariser": summariser, "ledger": remembered.values}
     )
     record = record.model_copy(update={"checkpoint_id": _name(record)})
     earlier = [checkpoint for checkpoint in request.shown if checkpoint.level] or shown_in(request)
@@ -131,6 +133,36 @@ def altered(
     freed = sum(request.sizes) - sum(after)
     report = RungReport(strategy, freed, reason)
     return CompressionDraft(tuple(messages), tuple(after), (record,), reason, rungs=(report,))
+
+
+def reworded(
+    request: CompressionRequest,
+    rendered: str,
+    shown: Sequence[CheckpointSummary],
+    made: Sequence[CheckpointSummary],
+    *,
+    strategy: str,
+) -> CompressionDraft:
+    """The list with other words in its summary message, which stands for the same messages as before.
+
+    Args:
+        request: The list; it has a summary message, and a head.
+        rendered: What the summary message says now.
+        shown: The checkpoints that it shows, oldest first.
+        made: Those of them that are new.
+        strategy: Who says it in other words.
+    """
+    place, head = request.summary_place, request.head
+    if place is None or head is None:
+        return CompressionDraft(request.messages, request.sizes)
+    record = _record(request, (), strategy).model_copy(
+        update={"rendered": rendered, "shown": tuple(c.checkpoint_id for c in shown), "next_id": head.next_id}
+    )
+    record = record.model_copy(update={"checkpoint_id": _name(record)})
+    messages, sizes = list(request.messages), list(request.sizes)
+    messages[place] = summary_message(record)
+    sizes[place] = request.tools.count([messages[place]])[0]
+    return CompressionDraft(tuple(messages), tuple(sizes), (*made, record))
 
 
 def shown_in(request: CompressionRequest) -> list[CheckpointSummary]:

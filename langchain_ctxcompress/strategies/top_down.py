@@ -9,8 +9,9 @@ from itertools import accumulate
 from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.errors import ConfigError
-from langchain_ctxcompress.messages import is_summary, kind_of
+from langchain_ctxcompress.messages import dividers, is_summary, kind_of
 from langchain_ctxcompress.strategies.base import CompressionRequest, CompressionStrategy, Reason, Steps
+from langchain_ctxcompress.strategies.remainder import Remainder
 from langchain_ctxcompress.strategies.replacing import dropped
 
 COMPRESSION_THRESHOLD = 0.85
@@ -63,16 +64,25 @@ Span = tuple[int, int]
 
 
 def droppable(request: CompressionRequest, keep: Collection[int]) -> list[Span]:
-    """The spans that may be dropped, from the front: all but the protected ones and those that touch `keep`."""
+    """The spans that may be dropped, from the front: all but the protected ones and those that touch `keep`.
+
+    A human message that alone parts the model's words from a call that stays behind them is not among them either.
+    """
     stays = request.protected | request.boundaries.close(set(keep))
+    stays |= dividers(request.messages, stays)
     return [span for span in request.boundaries.spans if span[0] not in stays]
 
 
 def places_to_drop(request: CompressionRequest, target: int, spans: Sequence[Span]) -> list[int]:
     """The places of the first of `spans` that have to go for the list to be at or under `target`; all if it never is.
 
-    The list goes on with a human message where it began with one: Anthropic and Gemini refuse one that begins with the
-    model's words. Finding the cut is a binary search over the sums of the spans' sizes (D6).
+    What is left is a list that every provider takes, where the list is one (`Remainder`). Finding the cut is a binary
+    search over the sums of the spans' sizes (D6).
+
+    Args:
+        request: The list.
+        target: The size to be reached, in tokens.
+        spans: Of `droppable`, in the order in which they go.
     """
     needed = request.tokens - target
     if needed <= 0 or not spans:
@@ -80,28 +90,13 @@ def places_to_drop(request: CompressionRequest, target: int, spans: Sequence[Spa
     freed = list(accumulate(sum(request.sizes[start:end]) for start, end in spans))
     number = min(bisect_left(freed, needed) + 1, len(spans))
     gone = {place for start, end in spans[:number] for place in range(start, end)}
-    front = _Front(request)
-    while number < len(spans) and not front.is_human_without(gone):
+    left = Remainder(request)
+    left.drop(gone)
+    while number < len(spans) and not left.is_sound:
+        left.drop(range(*spans[number]))
         gone.update(range(*spans[number]))
         number += 1
     return sorted(gone)
-
-
-class _Front:
-    """The first message of a list that loses more and more; system messages apart."""
-
-    def __init__(self, request: CompressionRequest) -> None:
-        self._messages = request.messages
-        self._demanded = request.begins_with_human
-        self._places = [place for place, message in enumerate(request.messages) if kind_of(message) != "system"]
-        self._at = 0
-
-    def is_human_without(self, gone: Collection[int]) -> bool:
-        """Whether the list without `gone` begins with a human message, or need not; `gone` only grows between calls."""
-        while self._at < len(self._places) and self._places[self._at] in gone:
-            self._at += 1
-        over = self._at == len(self._places)
-        return over or not self._demanded or kind_of(self._messages[self._places[self._at]]) == "human"
 
 
 def ends(request: CompressionRequest) -> set[int]:
@@ -128,9 +123,9 @@ def opening(request: CompressionRequest, keep: Collection[int]) -> set[int]:
     """The human message that has to stay in front of `keep` and what is protected, if they begin with the model's."""
     messages = request.messages
     stays = request.boundaries.close(set(keep)) | request.protected
-    if _Front(request).is_human_without(set(range(len(messages))) - stays):
+    first = min((place for place in stays if kind_of(messages[place]) != "system"), default=None)
+    if first is None or not request.begins_with_human or kind_of(messages[first]) == "human":
         return set()
-    first = min(place for place in stays if kind_of(messages[place]) != "system")
     return {next((place for place in range(first - 1, -1, -1) if kind_of(messages[place]) == "human"), first)}
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
 from langchain_ctxcompress import ContextCompressor, PrunerConfig
-from langchain_ctxcompress.strategies.emergency import SMALLEST_CUT, cut_message, cut_text
+from langchain_ctxcompress.strategies.cutting import SMALLEST_CUT, cut_message, cut_text
 from tests.strategies.requests import TOOLS
 from tests.support.conversations import agent_run, conversations, exchanges, pinned
 from tests.support.legality import is_summary, mark_kind, violations
