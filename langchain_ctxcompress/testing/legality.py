@@ -15,6 +15,7 @@ is wrong about a rule is not checked by the same mistake.
 | `call-id-twice` | OpenAI, Anthropic: the calls of one message have ids of their own |
 | `open-call` | all, for a list that is sent: no model answers while a call is open |
 | `reasoning-cut` | OpenAI: a reasoning item is followed by what it led to. Anthropic: thinking comes with its step |
+| `call-after-words` | Gemini: a call directly follows a human message or results, not the model's words |
 | `human-first` | Anthropic, Gemini: the conversation begins with the user |
 | `system-apart` | Anthropic: all system messages stand together, before the conversation |
 | `empty-message` | Anthropic: a message says something; an AI message may hold only calls |
@@ -25,6 +26,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, FunctionMessage, ToolMessage
@@ -43,6 +45,7 @@ _RULES: dict[str, tuple[Provider, ...]] = {
     "call-id-twice": ("OpenAI", "Anthropic"),
     "open-call": PROVIDERS,
     "reasoning-cut": ("OpenAI", "Anthropic"),
+    "call-after-words": ("Gemini",),
     "human-first": ("Anthropic", "Gemini"),
     "system-apart": ("Anthropic",),
     "empty-message": ("Anthropic",),
@@ -104,7 +107,12 @@ def violations(messages: Sequence[BaseMessage], *, sent: bool = False) -> list[V
     """As `check_messages`, as records."""
     found = [
         Violation(rule, _RULES[rule], index, messages[index].id, _role(messages[index]), text)
-        for rules in (_calls(messages, sent=sent), _reasoning(messages, sent=sent), _conversation(messages))
+        for rules in (
+            _calls(messages, sent=sent),
+            _reasoning(messages, sent=sent),
+            _words(messages),
+            _conversation(messages),
+        )
         for rule, index, text in rules
     ]
     return sorted(found, key=lambda violation: violation.index)
@@ -153,6 +161,18 @@ def _reasoning(messages: Sequence[BaseMessage], *, sent: bool) -> _Found:
         elif _role(messages[index + 1]) != "ai":
             follows = f"message {index + 1} ({_role(messages[index + 1])}) follows"
             yield "reasoning-cut", index, f"holds nothing but reasoning, and {follows} instead of what it led to"
+
+
+def _words(messages: Sequence[BaseMessage]) -> _Found:
+    """The model's words with a call right behind them; system messages are sent apart from the conversation.
+
+    Gemini: "Please ensure that function call turn comes immediately after a user turn or after a function response
+    turn." LangChain's client sends each AI message as a turn of its own. A call that opens the list is `human-first`.
+    """
+    spoken = [index for index, message in enumerate(messages) if _role(message) != "system"]
+    for index, after in pairwise(spoken):
+        if _role(messages[index]) == "ai" and not _call_ids(messages[index]) and _call_ids(messages[after]):
+            yield "call-after-words", index, f"says something, and message {after} (ai) calls a tool right behind it"
 
 
 def _conversation(messages: Sequence[BaseMessage]) -> _Found:

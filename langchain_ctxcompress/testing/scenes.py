@@ -170,6 +170,15 @@ def _pins() -> list[BaseMessage]:
     return [pin(message) if message.id in pinned else message for message in messages]
 
 
+def _pinned_answers() -> list[BaseMessage]:
+    """Tasks with their steps and answers, the answers pinned: only the questions part them from the next call."""
+    messages: list[BaseMessage] = []
+    for number in range(9):
+        question, answer = _exchange(number)
+        messages += [question, *_step(2 * number), *_step(2 * number + 1), pin(answer)]
+    return messages
+
+
 def _odd_texts() -> list[BaseMessage]:
     odd = ("NUL \x00 in it", "half of a pair \ud83d", "line\u2028line", "e\u0301 \u202e", "<summary> </summary>", "\t")
     return [
@@ -214,6 +223,7 @@ SCENES: dict[str, Callable[[], list[BaseMessage]]] = {
     "content in blocks": _blocks,
     "system messages in the middle": _systems,
     "pinned messages": _pins,
+    "pinned answers between runs": _pinned_answers,
     "texts and ids that are odd": _odd_texts,
     "two questions in a row, names, an empty answer": _doubled,
     "one huge result": lambda: [*_chat(6), *_run(1, lambda n: _step(50 + n, words=3_000))],

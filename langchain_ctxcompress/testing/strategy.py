@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from langchain_core.messages import BaseMessage, SystemMessage, messages_from_dict, messages_to_dict
+from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage, messages_from_dict, messages_to_dict
 
 from langchain_ctxcompress.compressor import ContextCompressor
 from langchain_ctxcompress.limits import PrunerConfig, PruneUrgency, classify_prune_urgency
@@ -200,7 +200,7 @@ def _of_draft(request: CompressionRequest, draft: CompressionDraft) -> Iterator[
         yield "grown", f"{sum(request.sizes)} tokens became {size}"
     broken_before = set(map(_broken, violations(request.messages)))
     for found in violations(draft.messages):
-        if _broken(found) not in broken_before:
+        if _broken(found) not in broken_before and not _were_together(request.messages, draft.messages, found):
             yield found.rule, str(found)
     yield from _order(request.messages, draft.messages)
     yield from _protected(request, draft.messages)
@@ -209,6 +209,19 @@ def _of_draft(request: CompressionRequest, draft: CompressionDraft) -> Iterator[
 
 def _broken(found: Violation) -> tuple[str, str | None]:
     return found.rule, None if found.rule in _OF_THE_LIST else found.message_id
+
+
+def _were_together(before: Sequence[BaseMessage], after: Sequence[BaseMessage], found: Violation) -> bool:
+    """Whether no human message parted the model's words from the call behind them in the list either."""
+    if found.rule != "call-after-words":
+        return False
+    behind = (m for m in after[found.index + 1 :] if not isinstance(m, SystemMessage))
+    call = next(behind)
+    ids = [message.id for message in before]
+    if found.message_id not in ids or call.id not in ids:
+        return False
+    parted = before[ids.index(found.message_id) : ids.index(call.id)]
+    return not any(isinstance(message, HumanMessage) for message in parted)
 
 
 def _order(before: Sequence[BaseMessage], after: Sequence[BaseMessage]) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage, To
 
 from langchain_ctxcompress import CompressionResult, ContextCompressor, Reason
 from tests.support.legality import (
+    divided,
     fingerprint,
     invented,
     is_summary,
@@ -22,7 +23,10 @@ from tests.support.legality import (
 )
 from tests.support.sizes import independent_tokens
 
-STRATEGIES = ("ladder", "middle-out", "top-down-truncation", "emergency", "clear-tools")
+STRATEGIES = ("ladder", "middle-out", "top-down-truncation", "emergency", "clear-tools", "bands", "pack")
+
+SHORTENED = ("cut", "cleared", "compressed")
+"""Marks of messages that stand where they stood, and say less: emergency's, clear-tools' and bands'."""
 
 
 def as_bytes(message: BaseMessage, *, with_id: bool = True) -> str:
@@ -38,7 +42,7 @@ def illegal(compressor: ContextCompressor, output: Sequence[BaseMessage], origin
     ids = {message.id for message in original}
     known = [
         (compressor.expand_message(m.id or "") or m).model_copy(update={"id": None})
-        if mark_kind(m) in ("cut", "cleared") and m.id not in ids
+        if mark_kind(m) in SHORTENED and m.id not in ids
         else m
         for m in output
     ]
@@ -110,11 +114,13 @@ def grown(output: Sequence[BaseMessage], original: Sequence[BaseMessage], *, sla
 def over(output: Sequence[BaseMessage], original: Sequence[BaseMessage], limit: int) -> list[str]:
     """Law 4: over the hard limit although what must stay is under it.
 
-    What must stay: protected messages with their partners, results made for unanswered calls, and the human message in
-    front where all else would begin with the model's words.
+    What must stay: protected messages with their partners, results made for unanswered calls, the human message in
+    front where all else would begin with the model's words, and those that part words of the model from a call.
     """
     size = independent_tokens(output)
+    parting = [output[index] for _, humans, _ in divided(output) for index in humans[-1:]]
     must = [*protected(original, partners=True), *made_by_repair(output, original)]
+    must += [message for message in parting if message not in must and not is_summary(message)]
     first = next((message for message in must if not isinstance(message, SystemMessage)), None)
     if not isinstance(first, HumanMessage):
         must += [message for message in output if isinstance(message, HumanMessage)][:1]

@@ -8,6 +8,7 @@ Each finding is one line: the rule's name, the index of the message, its id, wha
 | `answered-twice`, `unanswered-call` | OpenAI, Anthropic, Gemini: one result for each call, before all else |
 | `open-call` | the same, for a list that is really sent: no provider answers while a call is open |
 | `reasoning-cut` | OpenAI's reasoning items, Anthropic's thinking: a reasoning block stays with what it led to |
+| `call-after-words` | Gemini: a call directly follows a human message or results, never the model's own words |
 | `human-first` | Anthropic, Gemini: the first message that is not a system message is a human one |
 | `two-summaries` | this package's own promise |
 """
@@ -79,7 +80,8 @@ def violations(
 
     Args:
         messages: The list to judge.
-        original: The list it was made from, for the rules that compare: `reasoning-cut` and `human-first`.
+        original: The list it was made from, for the rules that compare: `reasoning-cut`, `human-first` and
+            `call-after-words`.
         open_end: Whether unanswered calls at the very end are allowed. They are in a stored list (an interrupt may be
             waiting), and are not in one that is sent to a model.
 
@@ -92,6 +94,7 @@ def violations(
     if original is not None:
         found += _human_first(messages, original)
         found += _reasoning_cut(messages, original)
+        found += _call_after_words(messages, original)
     return found
 
 
@@ -170,6 +173,49 @@ def _reasoning_cut(messages: Sequence[BaseMessage], original: Sequence[BaseMessa
             found.append(f"reasoning-cut: {where(messages, index)} is reasoning without the message it led to")
         if own in leaders and own not in free_to_start and before not in leaders[own]:
             found.append(f"reasoning-cut: {where(messages, index)} stands without the reasoning that led to it")
+    return found
+
+
+def divided(messages: Sequence[BaseMessage]) -> list[tuple[int, list[int], int]]:
+    """Gives each call that follows words of the model, with what stands between them: words, human messages, call.
+
+    Between them stand human messages at most; system messages are sent apart from the conversation.
+    """
+    found: list[tuple[int, list[int], int]] = []
+    words, humans = None, []
+    for index, message in enumerate(messages):
+        if isinstance(message, HumanMessage):
+            humans.append(index)
+        elif not isinstance(message, SystemMessage):
+            if words is not None and call_ids(message):
+                found.append((words, humans, index))
+            words, humans = index if isinstance(message, AIMessage) and not call_ids(message) else None, []
+    return found
+
+
+def _call_after_words(messages: Sequence[BaseMessage], original: Sequence[BaseMessage]) -> list[str]:
+    """Checks that a call follows words directly only where no human message parted the two in the input either.
+
+    A message that cannot be told from another one of the input is passed over.
+    """
+    ids = Counter(message.id for message in original)
+    said = Counter(fingerprint(message) for message in original)
+    by_id = {message.id: index for index, message in enumerate(original)}
+    by_text = {fingerprint(message): index for index, message in enumerate(original)}
+
+    def place(message: BaseMessage) -> int | None:
+        if message.id in ids and message.id is not None:
+            return by_id[message.id] if ids[message.id] == 1 else None
+        text = fingerprint(message)
+        return by_text[text] if said[text] == 1 else None
+
+    found: list[str] = []
+    for words, humans, call in divided(messages):
+        start, end = place(messages[words]), place(messages[call])
+        if humans or start is None or end is None:
+            continue
+        if any(isinstance(message, HumanMessage) for message in original[start:end]):
+            found.append(f"call-after-words: {where(messages, call)} follows {where(messages, words)} directly")
     return found
 
 

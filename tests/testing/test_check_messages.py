@@ -50,7 +50,8 @@ LEGAL: dict[str, list[BaseMessage]] = {
     "humans in a row": [Q, Q, SAID],
     "an empty answer at the end": [Q, AIMessage("")],
     "a picture alone": [HumanMessage([{"type": "image", "base64": "xx", "mime_type": "image/png"}]), SAID],
-    "reasoning with its step": [Q, AIMessage([{"type": "reasoning", "id": "rs"}], id="x"), calls("a"), result("a")],
+    "words with their call": [Q, calls("a", content="I look."), result("a"), calls("b"), result("b"), SAID],
+    "a call behind a system message": [SystemMessage("s"), Q, calls("a"), result("a")],
     "an old function call": [
         Q,
         AIMessage("", additional_kwargs={"function_call": {"name": "look", "arguments": "{}"}}),
@@ -111,6 +112,19 @@ BROKEN: dict[str, tuple[list[BaseMessage], str, int, str]] = {
     "answered again": ([Q, calls("a"), result("a"), result("a", "r2"), SAID], "answered-twice", 3, "r2"),
     "one id for two calls": ([Q, calls("a", "a"), result("a"), SAID], "call-id-twice", 1, "m"),
     "reasoning alone": ([Q, AIMessage(THINKING, id="m"), Q], "reasoning-cut", 1, "m"),
+    "a call behind words": ([Q, SAID, calls("a"), result("a")], "call-after-words", 1, "said"),
+    "a call behind words and a rule": (
+        [Q, SAID, SystemMessage("s"), calls("a"), result("a")],
+        "call-after-words",
+        1,
+        "said",
+    ),
+    "a call behind reasoning of its own": (
+        [Q, AIMessage([{"type": "reasoning", "id": "rs"}], id="x"), calls("a"), result("a")],
+        "call-after-words",
+        1,
+        "x",
+    ),
     "the model first": ([SystemMessage("s"), SAID, Q], "human-first", 1, "said"),
     "a system in the middle": ([Q, SAID, SystemMessage("s", id="sys"), Q], "system-apart", 2, "sys"),
     "an empty question": ([HumanMessage(" \n", id="m"), SAID], "empty-message", 0, "m"),
@@ -151,6 +165,14 @@ def test_one_provider_can_be_asked_for() -> None:
     assert rules(messages, providers=["OpenAI"]) == ["call-without-result"]
     assert rules(messages, providers=["Gemini"]) == ["human-first", "call-without-result"]
     assert rules(messages, providers=["Anthropic"]) == ["human-first", "system-apart", "call-without-result"]
+
+
+@pytest.mark.parametrize("provider", ["OpenAI", "Anthropic"])
+def test_only_gemini_minds_a_call_behind_words(provider: str) -> None:
+    """OpenAI's own lists hold a reasoning item in front of its call."""
+    messages = [Q, AIMessage([{"type": "reasoning", "id": "rs"}], id="x"), calls("a"), result("a"), SAID, calls("b")]
+    assert rules(messages, providers=[provider]) == []
+    assert rules(messages, providers=["Gemini"]) == ["call-after-words", "call-after-words"]
 
 
 def test_an_unknown_provider_is_refused_by_name() -> None:

@@ -41,6 +41,7 @@ def test_the_conversations_are_what_they_say(name: str) -> None:
     assert all(message.id for message in messages)
     assert violations(messages) == []
     spoken_of = {"system": "system-apart", "greeting": "human-first", "empty": "empty-message"}
+    spoken_of["reasoning before"] = "call-after-words"
     allowed = {rule for word, rule in spoken_of.items() if word in name}
     assert {line.split(" ")[0] for line in check_messages(messages)} == allowed
 
