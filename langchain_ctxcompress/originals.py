@@ -35,8 +35,28 @@ class Originals:
         """The archive of a session."""
         return self._sessions.get(session_id or self.session_id).history
 
-    from langchain_ctxcompress.report import SessionReport
-    from langchain_ctxcompress.storage import SessionHistory, SnapshotStore, StoreSteps
+    def report(self, session_id: str | None = None) -> SessionReport:
+        """A session as its archive tells it: in a terminal by rich, in a notebook, as plots, or as a page.
+
+        Args:
+            session_id: Whose; by default this compressor's own.
+
+        Raises:
+            StorageError: The store failed.
+        """
+        from langchain_ctxcompress.report.reporting import report_of
+
+        return report_of(
+            self.history(session_id),
+            count=self._tools.count,
+            count_text=self._tools.count_text,
+            soft_limit_tokens=self.config.soft_limit_tokens,
+            hard_limit_tokens=self.config.hard_limit_tokens,
+        )
+
+    def snapshots(self, session_id: str | None = None) -> SnapshotStore:
+        """The restorable points of a session: those that were taken before last resorts, and the caller's own."""
+        return self._sessions.get(session_id or self.session_id).snapshots
 
     def expand(self, checkpoint_id: str, *, session_id: str | None = None) -> list[BaseMessage] | None:
         """The originals that a checkpoint covers, in order and byte for byte; `None` for an unknown checkpoint.

@@ -178,7 +178,7 @@ class Sessions:
                     SessionHistory(
                         self.store, session_id=session_id, namespace=where, redact=redact, count=self._count
                     ),
-                    SnapshotStore(self.store, session_id=session_id, namespace=where, redact=redact),
+                    SnapshotStore(self.store, session_id=session_id, namespace=where, redact=redact, count=self._count),
                 )
                 if len(self._sessions) > MOST_SESSIONS:
                     self._sessions.popitem(last=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from langchain_ctxcompress.messages import calls_of, kind_of
 from langchain_ctxcompress.strategies.base import CompressionRequest
@@ -23,8 +23,8 @@ class Remainder:
         places = [place for place, kind in enumerate(self._kinds) if kind != "system"]
         self._end = len(request.messages)
         self._first = places[0] if places else self._end
-        self._next = dict(zip(places, [*places[1:], self._end], strict=True))
-        self._previous = dict(zip([*places[1:], self._end], places, strict=True))
+        self._next = dict(pairwise((*places, self._end)))
+        self._previous = {after: place for place, after in self._next.items()}
         self._humans = list(accumulate((kind == "human" for kind in self._kinds), initial=0))
         self._astray: set[int] = set()
 

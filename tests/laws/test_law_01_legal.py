@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
 from langchain_ctxcompress import ContextCompressor, PrunerConfig
-from tests.laws.judge import STRATEGIES, as_bytes, illegal, progress, refused
+from langchain_ctxcompress.testing import check_messages
+from tests.laws.judge import STRATEGIES, as_bytes, illegal, over, progress, refused
 from tests.support.conversations import agent_run, conversations, exchanges, pinned
 from tests.support.legality import violations
 
@@ -76,6 +80,37 @@ def test_an_unanswered_call_in_the_middle_gets_an_error_and_one_at_the_end_stays
     end = ContextCompressor(config=PrunerConfig()).compress(messages[:2])
     assert end.messages == messages[:2]
     assert end.outcome == "noop"
+
+
+def words_before_calls() -> dict[str, list[BaseMessage]]:
+    """Lists in which only the user's questions part the model's words from its next call."""
+    chat, run = exchanges(3, words=40), agent_run(12, words=40)
+    tasks = [m for start in range(0, 24, 3) for m in agent_run(3, start=start, words=40)]
+    said = [message for message in tasks if (message.id or "").startswith("done")]
+    return {
+        "an answer in the prefix, calls in the last turns": [*chat, *run, HumanMessage("and?", id="q")],
+        "answers pinned": [pinned(m) if m in said[2:6] else m for m in tasks],
+        "answers and a step pinned": [pinned(m) if m in said[1:3] or m.id == "step-13" else m for m in tasks],
+    }
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("name", words_before_calls())
+@pytest.mark.parametrize("limit", [300, 700, 1_000, 1_400])
+def test_no_call_comes_to_follow_the_models_own_words(strategy: str, name: str, limit: int) -> None:
+    """Gemini refuses it; that the model said something and then called is never the package's doing."""
+    messages = words_before_calls()[name]
+    compressor = ContextCompressor(config=PrunerConfig.for_limit(limit), strategy=strategy)
+    result = compressor.compress(messages)
+    assert check_messages(messages, providers=["Gemini"]) == []
+    assert check_messages(result.messages, providers=["Gemini"]) == []
+    assert over(result.messages, messages, limit) == [] or strategy in ("middle-out", "clear-tools", "bands")
+
+
+def test_the_judge_judges_every_strategy_that_is_registered() -> None:
+    names = "from langchain_ctxcompress.strategies import strategy_names; print(*strategy_names())"
+    fresh = subprocess.run([sys.executable, "-c", names], capture_output=True, text=True, check=True)
+    assert sorted(STRATEGIES) == fresh.stdout.split()
 
 
 @pytest.mark.parametrize("strategy", ["ladder", "emergency", "top-down-truncation"])

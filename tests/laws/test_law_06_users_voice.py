@@ -75,3 +75,18 @@ def test_a_pin_that_is_set_later_brings_a_sent_again_message_back() -> None:
     again = [pin(message) if message.id == "human-4" else message for message in messages]
     second = compressor.compress(again)
     assert voice_lost(second.messages, again) == []
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("limit", [150, 400, 900])
+def test_a_message_that_was_shortened_is_whole_again_when_it_is_the_newest_question(strategy: str, limit: int) -> None:
+    """Somebody removes what came after it, and sends the rest again."""
+    messages = exchanges(12, words=40)
+    compressor = ContextCompressor(config=PrunerConfig.for_limit(limit), strategy=strategy)
+    compressor.compress(messages)
+    for kept in range(22, 0, -2):
+        again = messages[: kept + 1]
+        assert again[-1].type == "human"
+        assert voice_lost(compressor.compress(again).messages, again) == []
+        answered = [*messages[:kept], messages[-1]]
+        assert voice_lost(compressor.compress(answered).messages, answered) == []

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage, FunctionMessage, HumanMessage, SystemMessage, ToolMessage
 
-from langchain_ctxcompress.messages import Boundaries, is_only_reasoning, repair_messages
+from langchain_ctxcompress.messages import Boundaries, dividers, is_only_reasoning, repair_messages
 from langchain_ctxcompress.messages.boundaries import (
     call_and_results_together,
     reasoning_with_its_step,
@@ -14,7 +14,7 @@ from langchain_ctxcompress.messages.boundaries import (
 )
 from tests.messages.drawn import REASONING, ai, call, message_lists, result, summary, thought
 from tests.support.conversations import agent_run, conversations, exchanges
-from tests.support.legality import is_reasoning_only, violations
+from tests.support.legality import divided, is_reasoning_only, violations
 
 repaired = st.one_of(conversations(max_messages=60), message_lists(without=("summary",))).map(
     lambda messages: repair_messages(messages).messages
@@ -190,3 +190,35 @@ class TestSpans:
         assert boundaries.close({2}) == {1, 2}
         assert boundaries.within({0, 2, 3}) == {0, 3}
         assert boundaries.close(set()) == boundaries.within(set()) == set()
+
+
+class TestDividers:
+    """Gemini: a call directly follows a human message or results."""
+
+    @settings(max_examples=150)
+    @given(conversations(max_messages=60, ids="all", duplicate_ids=False, broken=False), st.data())
+    def test_with_them_no_call_follows_words_that_a_human_message_parted(
+        self, messages: list[BaseMessage], data: st.DataObject
+    ) -> None:
+        spans = Boundaries(messages).spans
+        numbers = data.draw(st.sets(st.integers(0, len(spans) - 1)))
+        kept = {place for number in numbers for place in range(*spans[number])}
+        needed = dividers(messages, kept)
+        left = [messages[place] for place in sorted(kept | needed)]
+        assert all(isinstance(messages[place], HumanMessage) for place in needed)
+        assert needed.isdisjoint(kept)
+        rule = "call-after-words"
+        assert not [line for line in violations(left, original=messages) if line.startswith(rule)]
+        for place in needed:
+            fewer = [message for message in left if message is not messages[place]]
+            assert [line for line in violations(fewer, original=messages) if line.startswith(rule)], (
+                "no more than needed"
+            )
+
+    def test_what_will_stand_in_a_gap_parts_as_well(self) -> None:
+        messages = [*exchanges(3), *agent_run(2)]
+        kept = {0, 1, *range(9, len(messages))}
+        assert divided([messages[place] for place in sorted(kept)]) == [(1, [], 2)]
+        assert dividers(messages, kept) == {6}, "the newest question in front of the call"
+        assert dividers(messages, kept, 2) == set()
+        assert dividers(messages, {*kept, 5}, 2) == {6}
