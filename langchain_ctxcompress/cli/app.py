@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from pathlib import Path
@@ -22,13 +23,20 @@ from langchain_ctxcompress.cli.options import (
 )
 from langchain_ctxcompress.cli.settings import CompressorSettings
 from langchain_ctxcompress.cli.snapshots import snapshot_app
-from langchain_ctxcompress.cli.terminal import BAD_INPUT, OK, PROGRAM, STILL_TOO_LARGE, plain_errors, say
+from langchain_ctxcompress.cli.terminal import (
+    BAD_INPUT,
+    OK,
+    PROGRAM,
+    STILL_TOO_LARGE,
+    help_without_command,
+    plain_errors,
+    say,
+)
 
 app = typer.Typer(
     name=PROGRAM,
     help="Keeps long conversations inside their model's window, and loses nothing.",
     epilog="Exit codes: 0 done, 1 a conversation is still too large, 2 bad input (what could be done is done).",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich" if sys.stdout.isatty() else None,  # a pipe gets help without boxes
@@ -152,7 +160,8 @@ def count(
 
 
 @app.callback(invoke_without_command=True)
-def _version(
+def _start(
+    context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version.", is_eager=True)] = False,
 ) -> None:
     if version:
@@ -160,10 +169,13 @@ def _version(
 
         typer.echo(f"{PROGRAM} {__version__}")
         raise typer.Exit
+    help_without_command(context)
 
 
 def main() -> None:
     """Run the command line; what is wrong with an option is one line on stderr, as every other error is."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # what a locale cannot show is spelt out, as on stderr
     try:
         code = app(prog_name=PROGRAM, standalone_mode=False)
         sys.stdout.flush()

@@ -8,22 +8,33 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from langchain_ctxcompress.cli.options import AsJson, Force, Format, Output, Session, Store
-from langchain_ctxcompress.cli.terminal import BAD_INPUT, OK, emit_json, emit_line, emit_table, plain_errors, say
-from langchain_ctxcompress.errors import StorageError
+from langchain_ctxcompress.cli.options import AsJson, Branch, Force, Format, Output, Session, Store
+from langchain_ctxcompress.cli.terminal import (
+    BAD_INPUT,
+    OK,
+    emit_json,
+    emit_line,
+    emit_table,
+    help_without_command,
+    plain_errors,
+    say,
+)
+from langchain_ctxcompress.errors import ConfigError, StorageError
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
     from langchain_ctxcompress.cli.archive import Archive
     from langchain_ctxcompress.storage import CheckpointSummary, SessionInfo
+    from langchain_ctxcompress.storage.branches import Branch as Branching
 
 SHOWN = 20
 """Messages that `show` shows in a table, unless another number is asked for."""
 
-history_app = typer.Typer(
-    name="history", help="Look into archived sessions: every original message is there.", no_args_is_help=True
-)
+history_app = typer.Typer(name="history", help="Look into archived sessions: every original message is there.")
+
+
+history_app.callback(invoke_without_command=True)(help_without_command)
 
 
 @history_app.command("list")
@@ -74,7 +85,7 @@ def show(
         archive = Archive(store)
         session_id = archive.find(session)
         history = archive.history(session_id)
-        info, checkpoints = archive.info(session_id), history.checkpoints()
+        info, checkpoints, branches = archive.info(session_id), history.checkpoints(), history.branches()
         most = last if last is not None or as_json else SHOWN
         numbered = deque(enumerate(history.iter(), 1), most)
         if as_json:
@@ -82,9 +93,9 @@ def show(
 
             messages = [plain_message(message) for _, message in numbered]
             shown = {"session": _facts(info), "checkpoints": [_checkpoint(one) for one in checkpoints]}
-            emit_json({**shown, "messages": messages})
+            emit_json({**shown, "branches": [_branch(one) for one in branches], "messages": messages})
         else:
-            _show(archive, info, checkpoints, list(numbered))
+            _show(archive, info, checkpoints, branches, list(numbered))
         raise typer.Exit(BAD_INPUT if warnings else OK)
 
 
@@ -139,6 +150,7 @@ def export(
             show_default=False,
         ),
     ] = None,
+    branch: Branch = None,
     output: Output = None,
     form: Format = None,
     force: Force = False,
@@ -150,10 +162,14 @@ def export(
         from langchain_ctxcompress.cli.archive import Archive
 
         found = exporting.check_output(output, form, force=force)
+        if checkpoint is not None and branch is not None:
+            msg = "--checkpoint and --branch: name one of them"
+            raise ConfigError(msg)
         archive = Archive(store)
         session_id = archive.find(session)
         history = archive.history(session_id)
-        messages = history.messages() if checkpoint is None else _covered(archive, session_id, checkpoint)
+        whole = checkpoint is None
+        messages = history.messages(branch=branch) if whole else _covered(archive, session_id, str(checkpoint))
         what = f"{len(messages):,} messages of session {session_id}"
         if found == exporting.JSONL:
             record = exporting.conversation_record(session_id, messages)
@@ -193,10 +209,21 @@ def _checkpoint(one: CheckpointSummary) -> dict[str, Any]:
     return {**one.model_dump(mode="json", include={*fields, "created_at"}), "covered": list(one.covered)}
 
 
+def _branch(one: Branching) -> dict[str, Any]:
+    """A branch, for programs."""
+    return {
+        "last_id": one.last_id,
+        "forked_after": one.forked_after,
+        "messages": one.messages,
+        "updated_at": one.updated_at.isoformat(),
+    }
+
+
 def _show(
     archive: Archive,
     info: SessionInfo,
     checkpoints: Sequence[CheckpointSummary],
+    branches: Sequence[Branching],
     numbered: Sequence[tuple[int, BaseMessage]],
 ) -> None:
     """What people read of a session."""
@@ -213,6 +240,11 @@ def _show(
         emit_line("")
         columns = ("id", "strategy", "level", "messages", "tokens before", "after")
         emit_table("Summary checkpoints", columns, rows, whole=("id",), wide_only=("level",))
+    if len(branches) > 1:
+        emit_line("")
+        ways = [(b.last_id, b.messages, b.forked_after, shown_time(b.updated_at)) for b in branches]
+        heads = ("last message", "messages", "forked after", "last update")
+        emit_table("Branches", heads, ways, whole=("last message", "forked after"))
     if numbered:
         emit_line("")
         first, final = numbered[0][0], numbered[-1][0]

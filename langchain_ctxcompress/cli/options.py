@@ -6,6 +6,9 @@ from typing import Annotated
 
 import typer
 
+STRATEGIES = "ladder, middle-out, clear-tools, bands, pack, top-down-truncation, emergency"
+"""The strategies of the package, for people; they are not imported to show a help."""
+
 Files = Annotated[
     list[str],
     typer.Argument(
@@ -21,7 +24,9 @@ Limit = Annotated[
 SoftLimit = Annotated[
     int | None, typer.Option("--soft-limit", metavar="N", help="Soft limit in tokens: from here on it compresses.")
 ]
-Strategy = Annotated[str, typer.Option("--strategy", metavar="NAME", help="How a conversation gets smaller.")]
+Strategy = Annotated[
+    str, typer.Option("--strategy", metavar="NAME", help=f"How a conversation gets smaller: {STRATEGIES}.")
+]
 Model = Annotated[
     str | None,
     typer.Option("--model", metavar="NAME", help="The chat model that summarises. Default: none, no key, no network."),
@@ -63,6 +68,15 @@ Format = Annotated[
         metavar="FORMAT",
         help="markdown for people, or jsonl, which `compress` reads. Default: by the name of the file; markdown on"
         " stdout.",
+        show_default=False,
+    ),
+]
+Branch = Annotated[
+    str | None,
+    typer.Option(
+        "--branch",
+        metavar="MESSAGE",
+        help="Only what led to this message, by its id; `history show` lists the branches where there are several.",
         show_default=False,
     ),
 ]

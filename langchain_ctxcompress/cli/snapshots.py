@@ -7,16 +7,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from langchain_ctxcompress.cli.options import AsJson, Force, Format, Output, Session, Store
-from langchain_ctxcompress.cli.terminal import BAD_INPUT, OK, emit_json, emit_line, emit_table, plain_errors
+from langchain_ctxcompress.cli.terminal import (
+    BAD_INPUT,
+    OK,
+    emit_json,
+    emit_line,
+    emit_table,
+    help_without_command,
+    plain_errors,
+)
 from langchain_ctxcompress.errors import ConfigError, SnapshotNotFoundError
 
 if TYPE_CHECKING:
     from langchain_ctxcompress.cli.archive import Archive
     from langchain_ctxcompress.storage import RestoredSnapshot, Snapshot
 
-snapshot_app = typer.Typer(
-    name="snapshot", help="Save points of archived sessions, and give them back.", no_args_is_help=True
-)
+snapshot_app = typer.Typer(name="snapshot", help="Save points of archived sessions, and give them back.")
+
+snapshot_app.callback(invoke_without_command=True)(help_without_command)
 
 OfSession = Annotated[
     str | None,

@@ -56,6 +56,13 @@ def stderr() -> Console:
     return Console(stderr=True)
 
 
+def help_without_command(context: typer.Context) -> None:
+    """Show the help of a group of commands where none of them is named."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(OK)
+
+
 def emit_json(document: Any) -> None:
     """One JSON document on stdout, in UTF-8 whatever the locale says."""
     sys.stdout.flush()

@@ -11,9 +11,11 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.messages.utils import convert_to_messages
 from typer.testing import CliRunner
 
-from langchain_ctxcompress import register_strategy
+from langchain_ctxcompress import ContextCompressor, register_strategy
 from langchain_ctxcompress.cli import app
 from langchain_ctxcompress.cli.kept import Kept
+from langchain_ctxcompress.cli.options import STRATEGIES
+from langchain_ctxcompress.errors import TokenCountError
 from langchain_ctxcompress.messages import ensure_ids
 from langchain_ctxcompress.strategies import (
     CompressionRequest,
@@ -156,6 +158,41 @@ def test_a_registered_strategy_is_among_them_and_may_fail(path: str, monkeypatch
     assert set(rows) >= {*OWN, "broken"}
     assert (rows["broken"]["outcome"], rows["broken"]["turns_replaced"]) == ("failed", 0)
     assert "Traceback" not in done.stderr
+
+
+def test_a_strategy_that_cannot_be_loaded_is_one_line(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(strategy: object) -> object:
+        raise ModuleNotFoundError("No module named 'elsewhere'")
+
+    monkeypatch.setattr("langchain_ctxcompress.strategies.resolve_strategy", missing)
+    done = runner.invoke(app, ["compare", path])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == "ctxcompress: strategy 'ladder' cannot be loaded: No module named 'elsewhere'\n"
+
+
+def test_a_conversation_that_cannot_be_counted_costs_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / "in.jsonl", {"messages": exchanges(12, "b")}, {"messages": WAREHOUSE})
+    compress = ContextCompressor.compress
+
+    def failing(self: ContextCompressor, messages: list[BaseMessage], **options: Any) -> Any:
+        if "b: how" in str(messages[1].content):
+            raise TokenCountError("message 'm' cannot be counted")
+        return compress(self, messages, **options)
+
+    monkeypatch.setattr(ContextCompressor, "compress", failing)
+    done = runner.invoke(app, ["compare", path, "--limit", str(LIMIT), "--json"])
+    assert (done.exit_code, done.stderr) == (2, f"ctxcompress: {path}:1: message 'm' cannot be counted\n")
+    document = json.loads(done.stdout)
+    assert [result["line"] for result in document["results"]] == [2]
+    assert document["totals"][0]["tokens_before"] == tokens(WAREHOUSE)
+    done = runner.invoke(
+        app, ["compare", write(tmp_path / "b.jsonl", {"messages": exchanges(12, "b")}), "--limit", "9"]
+    )
+    assert (done.exit_code, done.stdout) == (2, "")
+
+
+def test_the_help_names_every_strategy_of_the_package() -> None:
+    assert set(STRATEGIES.split(", ")) == OWN <= set(strategy_names())
 
 
 @pytest.mark.parametrize("name", sorted(OWN))
