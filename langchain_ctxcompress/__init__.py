@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from langchain_ctxcompress.compressor import ContextCompressor as ContextCompressor
     from langchain_ctxcompress.engine import ActiveContext as ActiveContext
+    from langchain_ctxcompress.engine import CompressionEvent as CompressionEvent
     from langchain_ctxcompress.engine import CompressionPlan as CompressionPlan
     from langchain_ctxcompress.engine import CompressionResult as CompressionResult
     from langchain_ctxcompress.engine import Outcome as Outcome
@@ -111,7 +112,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "split_turns",
         "unpin",
     ),
-    "engine": ("ActiveContext", "CompressionPlan", "CompressionResult", "Outcome"),
+    "engine": ("ActiveContext", "CompressionEvent", "CompressionPlan", "CompressionResult", "Outcome"),
     "storage": (
         "CheckpointSummary",
         "SessionHistory",

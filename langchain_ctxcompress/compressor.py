@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
 
     from langchain_ctxcompress.engine import CompressionPlan, CompressionResult, CoolDown, Job
+    from langchain_ctxcompress.engine.events import EventCallback, EventSink
     from langchain_ctxcompress.storage import RedactHook
     from langchain_ctxcompress.strategies import CompressionStrategy
     from langchain_ctxcompress.summarize import ChatModelSummariser
@@ -44,6 +45,8 @@ class ContextCompressor(Originals):
         cooldown: When a failing summariser is left alone, and for how long.
         redact: Is given each message before it is archived, and returns it or a changed copy (summary texts too, as
             human messages). What it takes out does not come back from the archive.
+        on_event: Is called with each `CompressionEvent` (started, ready, applied, skipped, failed), in whatever thread
+            it happens; it should be quick. What it raises is logged.
 
     Raises:
         SummariserError: The model cannot be set up.
@@ -63,6 +66,7 @@ class ContextCompressor(Originals):
         namespace: Sequence[str] = (),
         cooldown: CoolDown | None = None,
         redact: RedactHook | None = None,
+        on_event: EventCallback | None = None,
     ) -> None:
         from langchain_ctxcompress.engine import Background, CoolDown, Driver, Sessions
         from langchain_ctxcompress.storage import open_store
@@ -80,7 +84,7 @@ class ContextCompressor(Originals):
         self.store_given = store is not None
         self.namespace = tuple(namespace)
         self.background = Background()
-        self._driver = Driver(_summariser_of(model), cooldown or CoolDown())
+        self._driver = Driver(_summariser_of(model), cooldown or CoolDown(), on_event)
         self._redact = redact
         encoding = config.encoding_model
         self._tools = Tools(
@@ -119,6 +123,7 @@ class ContextCompressor(Originals):
         config: PrunerConfig | None = None,
         store: BaseStore | None = None,
         background: bool = False,
+        events: EventSink | None = None,
     ) -> CompressionResult:
         """Make a list smaller where it is at or over its soft limit.
 
@@ -133,6 +138,7 @@ class ContextCompressor(Originals):
             background: At the soft limit, start the work beside the conversation and return the list as it is; a later
                 call applies it, at the hard limit after waiting for it. Without a chat model there is nothing to wait
                 for: the list is compressed at once.
+            events: Takes this call's events, besides `on_event`.
 
         Returns:
             The new list, what became of it, and why.
@@ -154,7 +160,7 @@ class ContextCompressor(Originals):
             overhead_tokens=overhead_tokens,
             background=background,
         )
-        result = self._driver.run(engine.compress(job), job.store)
+        result = self._driver.run(engine.compress(job), job.store, events)
         engine.log_result(job, result)
         return result
 
@@ -169,6 +175,7 @@ class ContextCompressor(Originals):
         config: PrunerConfig | None = None,
         store: BaseStore | None = None,
         background: bool = False,
+        events: EventSink | None = None,
     ) -> CompressionResult:
         """As `compress`, without blocking the loop."""
         from langchain_ctxcompress import engine
@@ -183,7 +190,7 @@ class ContextCompressor(Originals):
             overhead_tokens=overhead_tokens,
             background=background,
         )
-        result = await self._driver.arun(engine.compress(job), job.store)
+        result = await self._driver.arun(engine.compress(job), job.store, events)
         engine.log_result(job, result)
         return result
 

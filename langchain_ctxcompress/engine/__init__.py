@@ -8,6 +8,7 @@ from langchain_ctxcompress.engine.active_context import ActiveContext, ActiveCon
 from langchain_ctxcompress.engine.background import Background
 from langchain_ctxcompress.engine.cooldown import CoolDown
 from langchain_ctxcompress.engine.drivers import Driver
+from langchain_ctxcompress.engine.events import CompressionEvent
 from langchain_ctxcompress.engine.forgetting import forget_messages
 from langchain_ctxcompress.engine.job import Call, EngineSteps, Job, ModelCall, StoreCall
 from langchain_ctxcompress.engine.result import CompressionPlan, CompressionResult, Outcome
@@ -20,6 +21,7 @@ __all__ = [
     "ActiveContextState",
     "Background",
     "Call",
+    "CompressionEvent",
     "CompressionPlan",
     "CompressionResult",
     "CoolDown",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
+from dataclasses import replace
 
 from langchain_ctxcompress.engine.adopting import adopt, continues, could_fit
 from langchain_ctxcompress.engine.background import Background, Drafted, Work
-from langchain_ctxcompress.engine.job import EngineSteps, Job, StartCall, WaitCall
+from langchain_ctxcompress.engine.events import STARTED, CompressionEvent, EventKind
+from langchain_ctxcompress.engine.job import EngineSteps, Job, ReportCall, StartCall, WaitCall
 from langchain_ctxcompress.engine.validation import validated
 from langchain_ctxcompress.limits import PruneUrgency
 from langchain_ctxcompress.strategies import CompressionDraft, CompressionRequest, Reason
@@ -41,7 +43,17 @@ def start(job: Job, request: CompressionRequest, steps: EngineSteps[CompressionD
         return request.unchanged(Reason.NOT_SMALLER, "background", "the last attempt freed nothing")
     drafting = _timed(job, request, steps)
     started = yield StartCall(job.background, job.session_id, Work(request), drafting)
-    return request.unchanged(Reason.IN_BACKGROUND, "background", "started" if started else "no room for one more job")
+    if started:
+        yield ReportCall(started_event(job, request, background=True))
+        logger.info("session %s: at %d tokens a compression starts in the background", job.session_id, request.tokens)
+    return request.unchanged(Reason.IN_BACKGROUND, "background", STARTED if started else "no room for one more job")
+
+
+def started_event(job: Job, request: CompressionRequest, *, background: bool = False) -> CompressionEvent:
+    """The event that says that work starts."""
+    return CompressionEvent(
+        kind=EventKind.STARTED, session_id=job.session_id, background=background, tokens_before=request.tokens
+    )
 
 
 def take_up(job: Job, request: CompressionRequest) -> EngineSteps[CompressionDraft | None]:
@@ -81,11 +93,26 @@ def _adopted(
         return None
     whole = continues(drafted.request.messages, request.messages)
     background.counts["applied" if whole else "partly"] += 1
-    return draft
+    return replace(draft, background_seconds=drafted.seconds)
 
 
 def _timed(job: Job, request: CompressionRequest, steps: EngineSteps[CompressionDraft]) -> EngineSteps[Drafted]:
     """The work as a job: its draft, checked, and what it was made for."""
     epoch, started = job.session.epoch, time.monotonic()
     draft = validated(request, (yield from steps))
-    return Drafted(request, draft, job.session, epoch, time.monotonic() - started)
+    seconds = time.monotonic() - started
+    yield ReportCall(
+        CompressionEvent(
+            kind=EventKind.READY,
+            session_id=job.session_id,
+            reason=str(draft.reason),
+            background=True,
+            tokens_before=request.tokens,
+            tokens_after=request.overhead_tokens + draft.tokens,
+            seconds=seconds,
+            model_calls=draft.model_calls,
+            input_tokens=draft.input_tokens,
+            output_tokens=draft.output_tokens,
+        )
+    )
+    return Drafted(request, draft, job.session, epoch, seconds)

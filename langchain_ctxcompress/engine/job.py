@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from langgraph.store.base import BaseStore, Op
 
     from langchain_ctxcompress.engine.background import Background, Drafted, Work
+    from langchain_ctxcompress.engine.events import CompressionEvent
 
 T = TypeVar("T")
 
@@ -53,7 +54,22 @@ class WaitCall:
     work: Work
 
 
-Call = StoreCall | ModelCall | StartCall | WaitCall
+@dataclass(frozen=True, slots=True)
+class ReportCall:
+    """An event to be told."""
+
+    event: CompressionEvent
+
+
+@dataclass(frozen=True, slots=True)
+class SpanCall:
+    """What follows is one piece of work, to be shown as such in a trace."""
+
+    session_id: str
+    tokens: int
+
+
+Call = StoreCall | ModelCall | StartCall | WaitCall | ReportCall | SpanCall
 EngineSteps = Generator[Call, Any, T]
 
 

@@ -69,7 +69,10 @@ class CompressionResult:
         turns_kept: Turns that stay as they were.
         turns_replaced: Turns that left.
         model_calls: Attempts made on the summariser.
-        seconds: Time it took.
+        seconds: Time it took, in this call.
+        background_seconds: Time that was spent on it before, in the background.
+        input_tokens: What the summariser says it read, in tokens.
+        output_tokens: What it says it wrote, in tokens.
         rungs: What was tried, and what each freed.
         detail: More about the reason, in one line, for people.
         snapshots: The ids of the snapshots that were taken before last resorts, in their order (P8).
@@ -86,6 +89,9 @@ class CompressionResult:
     turns_replaced: int = 0
     model_calls: int = 0
     seconds: float = 0.0
+    background_seconds: float = 0.0
+    input_tokens: int = 0
+    output_tokens: int = 0
     rungs: tuple[RungReport, ...] = ()
     detail: str = ""
     snapshots: tuple[str, ...] = ()

@@ -14,9 +14,10 @@ from typing import TypeVar
 
 from langchain_core.messages import BaseMessage
 
-from langchain_ctxcompress.engine.deferring import defers, start, take_up, under_way
+from langchain_ctxcompress.engine.deferring import defers, start, started_event, take_up, under_way
+from langchain_ctxcompress.engine.events import event_of
 from langchain_ctxcompress.engine.idle import Seen
-from langchain_ctxcompress.engine.job import EngineSteps, Job, ModelCall, Prepared, StoreCall
+from langchain_ctxcompress.engine.job import EngineSteps, Job, ModelCall, Prepared, ReportCall, SpanCall, StoreCall
 from langchain_ctxcompress.engine.result import CompressionPlan, CompressionResult, Outcome
 from langchain_ctxcompress.engine.validation import validated
 from langchain_ctxcompress.engine.verdict import as_given, result_of
@@ -38,13 +39,21 @@ T = TypeVar("T")
 
 
 def compress(job: Job) -> EngineSteps[CompressionResult]:
-    """All stages.
+    """All stages, and an event at the end where a compression was due.
 
     Raises:
         InvalidMessagesError: The list holds something that is no message.
         TokenCountError: A message cannot be counted.
         ContextLimitError: What must stay is over the hard limit, and `on_overflow` says to raise.
     """
+    result = yield from _compress(job)
+    event = event_of(job.session_id, result)
+    if event is not None:
+        yield ReportCall(event)
+    return result
+
+
+def _compress(job: Job) -> EngineSteps[CompressionResult]:
     started = time.monotonic()
     if not job.config.enabled:
         _check(job.messages)
@@ -103,6 +112,8 @@ def _drafted(job: Job, request: CompressionRequest) -> EngineSteps[CompressionDr
         return request.unchanged(Reason.BELOW_SOFT_LIMIT, "none")
     if defers(job, request):
         return (yield from start(job, request, _run(job, request)))
+    if request.summariser and request.candidates:
+        yield ReportCall(started_event(job, request))
     return validated(request, (yield from _run(job, request)))
 
 
@@ -193,14 +204,18 @@ def _prepare(job: Job) -> StoreSteps[Prepared]:
 def _run(job: Job, request: CompressionRequest) -> EngineSteps[CompressionDraft]:
     """Stages two and three: the strategy, its tasks carried out. A strategy that fails changes nothing (law 4)."""
     steps = job.strategy.run(request)
+    read = written = 0
+    yield SpanCall(job.session_id, request.tokens)
     try:
         tasks = next(steps)
         while True:
             results: list[TaskResult] = yield ModelCall(tasks)
+            read += sum(result.input_tokens for result in results)
+            written += sum(result.output_tokens for result in results)
             tasks = steps.send(results)
     except StopIteration as stop:
         if isinstance(stop.value, CompressionDraft):
-            return stop.value
+            return replace(stop.value, input_tokens=read, output_tokens=written)
         detail = f"it returned a {type(stop.value).__name__}, not a CompressionDraft"
     except CtxCompressError:
         raise

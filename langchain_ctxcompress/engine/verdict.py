@@ -47,6 +47,9 @@ def result_of(job: Job, prepared: Prepared, draft: CompressionDraft, started: fl
         turns_replaced=turns - kept,
         model_calls=draft.model_calls,
         seconds=time.monotonic() - started,
+        background_seconds=draft.background_seconds,
+        input_tokens=draft.input_tokens,
+        output_tokens=draft.output_tokens,
         rungs=draft.rungs,
         detail="; ".join(details),
     )

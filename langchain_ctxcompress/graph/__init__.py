@@ -3,8 +3,16 @@
 It may import `compressor` and every room below it; nothing but the command line imports it.
 """
 
+from langchain_ctxcompress.graph.compacting import create_compact_tool
 from langchain_ctxcompress.graph.node import CompressionNode
 from langchain_ctxcompress.graph.state import CompressionState, session_of, update_by_id
 from langchain_ctxcompress.graph.tools import create_recall_tool
 
-__all__ = ["CompressionNode", "CompressionState", "create_recall_tool", "session_of", "update_by_id"]
+__all__ = [
+    "CompressionNode",
+    "CompressionState",
+    "create_compact_tool",
+    "create_recall_tool",
+    "session_of",
+    "update_by_id",
+]

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Annotated, Any, NotRequired, cast
 
 from langchain_core.messages import BaseMessage, RemoveMessage
+from langchain_core.runnables import RunnableConfig
 
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
     from langchain.agents.middleware.internal_call_transformer import InternalCallTransformer
-    from langchain.agents.middleware.types import ExtendedModelResponse, PrivateStateAttr
+    from langchain.agents.middleware.types import ExtendedModelResponse, OmitFromOutput, PrivateStateAttr
 except ImportError as error:  # pragma: no cover - the tests install the extra
     missing = "CompressionMiddleware needs the extra: pip install 'langchain-ctxcompress[agents]'"
     raise ImportError(missing) from error
@@ -25,7 +26,10 @@ from langgraph.types import Command
 from langchain_ctxcompress.compressor import ContextCompressor
 from langchain_ctxcompress.doors import compressor_of
 from langchain_ctxcompress.engine import CompressionResult
+from langchain_ctxcompress.graph.announcing import StepEvents
+from langchain_ctxcompress.graph.compacting import COMPACT_KEY, flag_in, focus_asked
 from langchain_ctxcompress.graph.overhead import OverheadCounter
+from langchain_ctxcompress.graph.overrides import Overrides
 from langchain_ctxcompress.graph.state import session_of, update_by_id
 from langchain_ctxcompress.limits import PrunerConfig, input_window
 from langchain_ctxcompress.summarize import is_overflow
@@ -34,6 +38,9 @@ logger = logging.getLogger(__name__)
 
 RECORD_KEY = "ctxcompress_request"
 """Where the state holds what the last request looked like; private to the middleware."""
+
+UNKNOWN = {"overhead_tokens": 0, "window_tokens": None, "compressed": False}
+"""The record of a thread whose first request is still to come."""
 
 RESCUE_SHARE = 0.7
 """After an overflow: the hard limit of the second try, as a share of what was sent. The window is not known better."""
@@ -45,9 +52,12 @@ class CompressionAgentState(AgentState[Any]):
     Attributes:
         ctxcompress_request: Tokens besides the messages, the model's window, and whether the list was compressed since
             the last answer.
+        ctxcompress_compact: Set it to compress at the next step, whatever the limits say: `True`, or what the summary
+            should keep. The step sets it back to `None`.
     """
 
     ctxcompress_request: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
+    ctxcompress_compact: NotRequired[Annotated[bool | str | None, OmitFromOutput]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,21 +101,23 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
 
         The first request of a thread is not known yet: `wrap_model_call` sees to it.
         """
-        record = _known(state)
+        messages = list(state["messages"])
+        focus = focus_asked(state, messages)
+        record = _known(state) or ({} if focus is None else UNKNOWN)
         if not record:
             return None
-        messages = list(state["messages"])
-        result = self.compressor.compress(messages, **self._settings(record, runtime))
-        return _update(messages, result, record)
+        result = self.compressor.compress(messages, **self._settings(record, runtime, focus))
+        return _update(state, messages, result, record)
 
     async def abefore_model(self, state: CompressionAgentState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """As `before_model`, without blocking the loop."""
-        record = _known(state)
+        messages = list(state["messages"])
+        focus = focus_asked(state, messages)
+        record = _known(state) or ({} if focus is None else UNKNOWN)
         if not record:
             return None
-        messages = list(state["messages"])
-        result = await self.compressor.acompress(messages, **self._settings(record, runtime))
-        return _update(messages, result, record)
+        result = await self.compressor.acompress(messages, **self._settings(record, runtime, focus))
+        return _update(state, messages, result, record)
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
@@ -154,20 +166,28 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
             "compressed": bool(known.get("compressed")),
         }
 
-    def _config(self, record: dict[str, Any]) -> PrunerConfig:
-        """The limits: the compressor's own, else those that fit the model that is called."""
+    def _config(self, record: dict[str, Any], overrides: Overrides) -> PrunerConfig:
+        """The limits: the compressor's own, else those that fit the model that is called; over both the thread's."""
         window = record.get("window_tokens")
         if self.compressor.config_given or not window:
-            return self.compressor.config
-        return PrunerConfig.for_window(window)
+            return overrides.config(self.compressor.config)
+        return overrides.config(PrunerConfig.for_window(window))
 
-    def _settings(self, record: dict[str, Any], runtime: Runtime[Any] | None) -> dict[str, Any]:
+    def _settings(
+        self, record: dict[str, Any], runtime: Runtime[Any] | None, focus: str | None = None
+    ) -> dict[str, Any]:
+        config = get_config()
+        overrides = _overrides(config, runtime)
+        settings = {"background": self.background, **overrides.arguments}
+        if focus is not None:
+            settings |= {"force": True, "instructions": focus or settings.get("instructions", "")}
         return {
-            "session_id": session_of(get_config()),
+            **settings,
+            "session_id": session_of(config),
             "overhead_tokens": record["overhead_tokens"],
-            "config": self._config(record),
+            "config": self._config(record, overrides),
             "store": runtime.store if runtime is not None else None,
-            "background": self.background,
+            "events": StepEvents(config, runtime.stream_writer if runtime is not None else None),
         }
 
     def _is_due(self, request: ModelRequest[Any], record: dict[str, Any]) -> bool:
@@ -182,7 +202,8 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
         ):
             return False
         tokens = record["overhead_tokens"] + sum(self.compressor.count(request.messages))
-        return bool(tokens >= self._config(record).soft_limit_tokens)
+        limits = self._config(record, _overrides(get_config(), request.runtime))
+        return limits.enabled and bool(tokens >= limits.soft_limit_tokens)
 
     def _ready(
         self, request: ModelRequest[Any], result: CompressionResult | None, record: dict[str, Any]
@@ -232,10 +253,17 @@ def _known(state: Any) -> dict[str, Any] | None:
     return record
 
 
-def _update(messages: list[Any], result: CompressionResult, record: dict[str, Any]) -> dict[str, Any] | None:
-    if not result.changed:
-        return None
-    return {"messages": update_by_id(messages, result.messages), RECORD_KEY: {**record, "compressed": True}}
+def _overrides(config: RunnableConfig, runtime: Runtime[Any] | None) -> Overrides:
+    return Overrides.of(config, runtime.context if runtime is not None else None)
+
+
+def _update(
+    state: CompressionAgentState, messages: list[Any], result: CompressionResult, record: dict[str, Any]
+) -> dict[str, Any] | None:
+    update: dict[str, Any] = {COMPACT_KEY: None} if flag_in(state) else {}
+    if result.changed:
+        update |= {"messages": update_by_id(messages, result.messages), RECORD_KEY: {**record, "compressed": True}}
+    return update or None
 
 
 def _rewrites(changes: list[BaseMessage]) -> bool:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any, Literal
 
+from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 
 from langchain_ctxcompress.compressor import ContextCompressor
 from langchain_ctxcompress.doors import compressor_of
 from langchain_ctxcompress.engine import CompressionResult
 from langchain_ctxcompress.errors import ConfigError
+from langchain_ctxcompress.graph.announcing import StepEvents
+from langchain_ctxcompress.graph.compacting import COMPACT_KEY, flag_in, focus_asked
+from langchain_ctxcompress.graph.overrides import Overrides
 from langchain_ctxcompress.graph.state import LLM_INPUT_KEY, STATE_KEY, messages_in, session_of, update_by_id
 
 if TYPE_CHECKING:
-    from langgraph.store.base import BaseStore
+    from langgraph.runtime import Runtime
 
 Mode = Literal["replace", "view"]
 
@@ -24,7 +28,9 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
 
     Works in any `StateGraph` with messages, sync and async. In replace mode the state itself gets smaller; in view mode
     it keeps everything, and the model's input stands under `llm_input_messages`. The session is the thread (in a
-    subgraph: the thread and the path to it); the archive is the compressor's store, else the graph's.
+    subgraph: the thread and the path to it); the archive is the compressor's store, else the graph's. A thread may have
+    limits and instructions of its own (`graph.overrides`), and ask for a compression (`graph.compacting`). Events are
+    told on the `custom` stream and as LangChain custom events of the name `ctxcompress`.
 
     Args:
         compressor: The engine. Without it, `arguments` make one.
@@ -73,24 +79,36 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
             The update of the state; empty where nothing has to change.
         """
         messages = messages_in(input, self.messages_key)
-        result = self.compressor.compress(messages, **self._settings(config))
-        return self._update(messages, result)
+        result = self.compressor.compress(messages, **self._settings(input, messages, config))
+        return self._update(input, messages, result)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_kwargs: Any) -> dict[str, Any]:  # noqa: A002
         """As `invoke`, without blocking the loop."""
         messages = messages_in(input, self.messages_key)
-        result = await self.compressor.acompress(messages, **self._settings(config))
-        return self._update(messages, result)
+        result = await self.compressor.acompress(messages, **self._settings(input, messages, config))
+        return self._update(input, messages, result)
 
-    def _settings(self, config: RunnableConfig | None) -> dict[str, Any]:
-        return {"session_id": session_of(config), "store": _graph_store(), "background": self.background}
+    def _settings(self, state: Any, messages: list[BaseMessage], config: RunnableConfig | None) -> dict[str, Any]:
+        runtime = _runtime()
+        overrides = Overrides.of(config, runtime.context if runtime else None)
+        settings = {"background": self.background, **overrides.arguments}
+        if (focus := focus_asked(state, messages)) is not None:
+            settings |= {"force": True, "instructions": focus or settings.get("instructions", "")}
+        return {
+            **settings,
+            "session_id": session_of(config),
+            "config": overrides.config(self.compressor.config),
+            "store": runtime.store if runtime else None,
+            "events": StepEvents(config, runtime.stream_writer if runtime else None),
+        }
 
-    def _update(self, messages: list[Any], result: CompressionResult) -> dict[str, Any]:
+    def _update(self, state: Any, messages: list[Any], result: CompressionResult) -> dict[str, Any]:
+        update: dict[str, Any] = {COMPACT_KEY: None} if flag_in(state) else {}
         if self.mode == "view":
-            return {self.llm_input_key: result.messages, self.state_key: _said(result)}
+            return {**update, self.llm_input_key: result.messages, self.state_key: _said(result)}
         if len(messages) == len(result.messages) and all(map(operator.is_, messages, result.messages)):
-            return {}
-        return {self.messages_key: update_by_id(messages, result.messages)}
+            return update
+        return {**update, self.messages_key: update_by_id(messages, result.messages)}
 
 
 def _said(result: CompressionResult) -> dict[str, Any]:
@@ -104,11 +122,11 @@ def _said(result: CompressionResult) -> dict[str, Any]:
     }
 
 
-def _graph_store() -> BaseStore | None:
-    """The store that the running graph was compiled with; `None` outside of a graph."""
+def _runtime() -> Runtime[Any] | None:
+    """What the running graph offers: its store, its context, its `custom` stream; `None` outside of a graph."""
     from langgraph.runtime import get_runtime
 
     try:
-        return get_runtime().store
+        return get_runtime()
     except (RuntimeError, KeyError):  # not in a graph
         return None

@@ -27,10 +27,13 @@ class CompressionState(TypedDict):
     Attributes:
         llm_input_messages: The active context, anew at each step.
         ctxcompress: What the last step did: outcome, reason, tokens, checkpoint ids; a plain dict.
+        ctxcompress_compact: Set it to compress at the next step, whatever the limits say: `True`, or what the summary
+            should keep. The step sets it back to `None`.
     """
 
     llm_input_messages: NotRequired[list[BaseMessage]]
     ctxcompress: NotRequired[dict[str, Any]]
+    ctxcompress_compact: NotRequired[bool | str | None]
 
 
 def messages_in(state: Any, key: str) -> list[BaseMessage]:

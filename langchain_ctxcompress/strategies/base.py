@@ -211,6 +211,9 @@ class CompressionDraft:
         rungs: What was tried.
         model_calls: Attempts made on the summariser.
         actions: The last resorts in it, in order; a snapshot is taken for each before the draft is applied.
+        input_tokens: What it says it read, in tokens; the engine fills it in.
+        output_tokens: What it says it wrote, in tokens; the engine fills it in.
+        background_seconds: Time it took, where it was made in the background; the engine fills it in.
     """
 
     messages: tuple[BaseMessage, ...]
@@ -221,6 +224,9 @@ class CompressionDraft:
     rungs: tuple[RungReport, ...] = field(default=())
     model_calls: int = 0
     actions: tuple[EmergencyAction, ...] = ()
+    input_tokens: int = 0
+    output_tokens: int = 0
+    background_seconds: float = 0.0
 
     @property
     def tokens(self) -> int:
@@ -238,6 +244,9 @@ class CompressionDraft:
             (*self.rungs, *later.rungs),
             self.model_calls + later.model_calls,
             (*self.actions, *later.actions),
+            self.input_tokens + later.input_tokens,
+            self.output_tokens + later.output_tokens,
+            self.background_seconds + later.background_seconds,
         )
 
 

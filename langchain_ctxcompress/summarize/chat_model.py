@@ -8,15 +8,18 @@ import random
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage
 
 from langchain_ctxcompress.errors import SummariserError
 from langchain_ctxcompress.limits import input_window
+from langchain_ctxcompress.limits.models import model_name
 from langchain_ctxcompress.storage import guard_prompt
 from langchain_ctxcompress.summarize.guards import is_overflow, judge_reply, usage_of
 from langchain_ctxcompress.summarize.tasks import CompressionTask, TaskFailure, TaskResult
+from langchain_ctxcompress.summarize.tracing import Span, span
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -124,15 +127,16 @@ class ChatModelSummariser:
 
         started = time.monotonic()
         number = 0
-        try:
-            for attempt in Retrying(**self._policy(task)):
-                number += 1
-                with attempt:
-                    seconds = self._seconds(task, number)
-                    reply = call_within(seconds, lambda: self.model.invoke(list(task.prompt), _config()))
-        except Exception as error:  # noqa: BLE001 - law 4: whatever a model raises becomes a result
-            return _failed(error, number, started)
-        return _read(reply, number, started)
+        with self._span(task) as opened:
+            try:
+                for attempt in Retrying(**self._policy(task)):
+                    number += 1
+                    with attempt:
+                        seconds = self._seconds(task, number)
+                        reply = call_within(seconds, lambda: self.model.invoke(list(task.prompt), _config()))
+            except Exception as error:  # noqa: BLE001 - law 4: whatever a model raises becomes a result
+                return _noted(opened, _failed(error, number, started))
+            return _noted(opened, _read(reply, number, started), reply)
 
     async def _arun_one(self, task: CompressionTask) -> TaskResult:
         import asyncio
@@ -141,15 +145,26 @@ class ChatModelSummariser:
 
         started = time.monotonic()
         number = 0
-        try:
-            async for attempt in AsyncRetrying(**self._policy(task)):
-                number += 1
-                with attempt:
-                    async with asyncio.timeout(self._seconds(task, number)):
-                        reply = await self.model.ainvoke(list(task.prompt), _config())
-        except Exception as error:  # noqa: BLE001 - as in _run_one; a cancellation is no Exception and passes
-            return _failed(error, number, started)
-        return _read(reply, number, started)
+        with self._span(task) as opened:
+            try:
+                async for attempt in AsyncRetrying(**self._policy(task)):
+                    number += 1
+                    with attempt:
+                        async with asyncio.timeout(self._seconds(task, number)):
+                            reply = await self.model.ainvoke(list(task.prompt), _config())
+            except Exception as error:  # noqa: BLE001 - as in _run_one; a cancellation is no Exception and passes
+                return _noted(opened, _failed(error, number, started))
+            return _noted(opened, _read(reply, number, started), reply)
+
+    def _span(self, task: CompressionTask) -> AbstractContextManager[Span]:
+        """A span of the model call with all its attempts, by the conventions for generative AI."""
+        name = model_name(self.model)
+        about = {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.request.model": name,
+            "gen_ai.request.max_tokens": task.max_tokens,
+        }
+        return span(f"chat {name}".rstrip(), about, client=True)
 
     def _policy(self, task: CompressionTask) -> dict[str, Any]:
         """How attempts are repeated: any error but an overflow, which would only overflow again."""
@@ -249,6 +264,22 @@ def tell(on_done: TaskDone | None, place: int, result: TaskResult) -> TaskResult
             on_done(place, result)
         except Exception:
             logger.exception("the progress callback failed; the work goes on")
+    return result
+
+
+def _noted(opened: Span, result: TaskResult, reply: BaseMessage | str = "") -> TaskResult:
+    """The result, after the span was told of it."""
+    metadata = getattr(reply, "response_metadata", None) or {}
+    opened.note(
+        {
+            "gen_ai.response.model": metadata.get("model_name") or metadata.get("model"),
+            "gen_ai.usage.input_tokens": result.input_tokens or None,
+            "gen_ai.usage.output_tokens": result.output_tokens or None,
+            "ctxcompress.attempts": result.attempts,
+        }
+    )
+    if result.failure is not None:
+        opened.failed(str(result.failure), result.detail)
     return result
 
 
