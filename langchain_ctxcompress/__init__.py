@@ -71,6 +71,9 @@ if TYPE_CHECKING:
     from langchain_ctxcompress.strategies import register_strategy as register_strategy
     from langchain_ctxcompress.summarize import ChatModelSummariser as ChatModelSummariser
     from langchain_ctxcompress.summarize import CompressionLevel as CompressionLevel
+    from langchain_ctxcompress.summarize import PreservationStrategy as PreservationStrategy
+    from langchain_ctxcompress.summarize import SummaryMode as SummaryMode
+    from langchain_ctxcompress.summarize import register_mode as register_mode
     from langchain_ctxcompress.tokens import count_tokens as count_tokens
     from langchain_ctxcompress.tokens import estimate_tokens as estimate_tokens
     from langchain_ctxcompress.tokens import truncate_to_tokens as truncate_to_tokens
@@ -134,7 +137,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "pack_messages",
         "register_strategy",
     ),
-    "summarize": ("ChatModelSummariser", "CompressionLevel"),
+    "summarize": ("ChatModelSummariser", "CompressionLevel", "PreservationStrategy", "SummaryMode", "register_mode"),
     "tokens": ("count_tokens", "estimate_tokens", "truncate_to_tokens"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

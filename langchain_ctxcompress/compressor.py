@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
     from langchain_ctxcompress.engine import CompressionPlan, CompressionResult, CoolDown, Job
     from langchain_ctxcompress.engine.events import EventCallback, EventSink
+    from langchain_ctxcompress.ledger import Goals
     from langchain_ctxcompress.storage import RedactHook
     from langchain_ctxcompress.strategies import CompressionStrategy
-    from langchain_ctxcompress.summarize import ChatModelSummariser
+    from langchain_ctxcompress.summarize import ChatModelSummariser, SummaryMode
 
 # The rooms behind a compressor are imported when the first one is made: a program that only names the class, or only
 # makes a config, starts without them.
@@ -43,6 +44,8 @@ class ContextCompressor(Originals):
         session_id: Whose conversation a list is where no call says; by default an id of this compressor's own.
         namespace: Keeps tenants apart in one store.
         cooldown: When a failing summariser is left alone, and for how long.
+        mode: What kind of conversation it is (`PrunerConfig.mode` otherwise): `developer`, `planning`, `debugger`,
+            `assistant`, or one of `register_mode`.
         redact: Is given each message before it is archived, and returns it or a changed copy (summary texts too, as
             human messages). What it takes out does not come back from the archive.
         on_event: Is called with each `CompressionEvent` (started, ready, applied, skipped, failed), in whatever thread
@@ -51,7 +54,7 @@ class ContextCompressor(Originals):
     Raises:
         SummariserError: The model cannot be set up.
         UnknownStrategyError: No strategy has that name.
-        ConfigError: The store is none.
+        ConfigError: The store is none, or no mode has that name.
         StorageError: The store cannot be opened.
     """
 
@@ -67,10 +70,12 @@ class ContextCompressor(Originals):
         cooldown: CoolDown | None = None,
         redact: RedactHook | None = None,
         on_event: EventCallback | None = None,
+        mode: str | SummaryMode | None = None,
     ) -> None:
         from langchain_ctxcompress.engine import Background, CoolDown, Driver, Sessions
         from langchain_ctxcompress.storage import open_store
         from langchain_ctxcompress.strategies import Tools, resolve_strategy
+        from langchain_ctxcompress.summarize import resolve_mode
         from langchain_ctxcompress.tokens import MessageCounter, count_tokens, truncate_to_tokens
 
         given = config is not None
@@ -80,6 +85,8 @@ class ContextCompressor(Originals):
         self.config = config
         self.config_given = given
         self.strategy = resolve_strategy(strategy)
+        self.mode = mode if mode is None else resolve_mode(mode)
+        resolve_mode(config.mode)
         self.session_id = session_id or f"session-{uuid4().hex}"
         self.store_given = store is not None
         self.namespace = tuple(namespace)
@@ -124,6 +131,8 @@ class ContextCompressor(Originals):
         store: BaseStore | None = None,
         background: bool = False,
         events: EventSink | None = None,
+        goal: Goals | None = None,
+        mode: str | SummaryMode | None = None,
     ) -> CompressionResult:
         """Make a list smaller where it is at or over its soft limit.
 
@@ -139,6 +148,10 @@ class ContextCompressor(Originals):
                 call applies it, at the hard limit after waiting for it. Without a chat model there is nothing to wait
                 for: the list is compressed at once.
             events: Takes this call's events, besides `on_event`.
+            goal: What the work is for: a `Goal`, its plain values, or several. It is restated word for word and guides
+                the summary; `result.goals` is it with what was reported. `None` goes on with those the session has,
+                `()` ends them; the same goal passed again keeps its progress.
+            mode: What kind of conversation it is, for this call.
 
         Returns:
             The new list, what became of it, and why.
@@ -146,6 +159,7 @@ class ContextCompressor(Originals):
         Raises:
             InvalidMessagesError: The list holds something that is no message.
             TokenCountError: A message cannot be counted.
+            ConfigError: `goal` is no goal, or no mode has that name.
             ContextLimitError: What must stay is over the hard limit, and the config says to raise.
         """
         from langchain_ctxcompress import engine
@@ -159,6 +173,8 @@ class ContextCompressor(Originals):
             instructions=instructions,
             overhead_tokens=overhead_tokens,
             background=background,
+            goal=goal,
+            mode=mode,
         )
         result = self._driver.run(engine.compress(job), job.store, events)
         engine.log_result(job, result)
@@ -176,6 +192,8 @@ class ContextCompressor(Originals):
         store: BaseStore | None = None,
         background: bool = False,
         events: EventSink | None = None,
+        goal: Goals | None = None,
+        mode: str | SummaryMode | None = None,
     ) -> CompressionResult:
         """As `compress`, without blocking the loop."""
         from langchain_ctxcompress import engine
@@ -189,6 +207,8 @@ class ContextCompressor(Originals):
             instructions=instructions,
             overhead_tokens=overhead_tokens,
             background=background,
+            goal=goal,
+            mode=mode,
         )
         result = await self._driver.arun(engine.compress(job), job.store, events)
         engine.log_result(job, result)
@@ -237,8 +257,12 @@ class ContextCompressor(Originals):
         instructions: str = "",
         overhead_tokens: int = 0,
         background: bool = False,
+        goal: Goals | None = None,
+        mode: str | SummaryMode | None = None,
     ) -> Job:
         from langchain_ctxcompress.engine import Job, Sessions
+        from langchain_ctxcompress.ledger import read_goals
+        from langchain_ctxcompress.summarize import resolve_mode
 
         if store is not None and not self.store_given and store is not self.store:
             # the graph's: from then on it is this compressor's
@@ -252,6 +276,8 @@ class ContextCompressor(Originals):
             overhead_tokens=overhead_tokens,
             force=force,
             instructions=instructions,
+            mode=resolve_mode(mode or self.mode or (config or self.config).mode),
+            goals=None if goal is None else read_goals(goal),
             summariser=self.summariser is not None,
             summariser_window=self.summariser.window_tokens if self.summariser else None,
             background=self.background if background else None,

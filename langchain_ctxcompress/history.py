@@ -14,6 +14,7 @@ from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.compressor import ContextCompressor
 from langchain_ctxcompress.doors import compressor_of
+from langchain_ctxcompress.ledger import Goal, Goals, read_goals
 from langchain_ctxcompress.messages import ensure_ids, is_derived
 
 _RUN_ENDS = frozenset({"_exit_history", "_aexit_history"})
@@ -32,6 +33,9 @@ class CompressedChatMessageHistory(BaseChatMessageHistory):
             over as it is.
         compressor: The engine. Without it, `arguments` make one.
         session_id: Whose conversation it is; by default the compressor's own.
+        goal: What the work is for: a `Goal`, its plain values, or several. The summary message restates it; until there
+            is one, it is for the prompt around the history to state. `goals` is it with what was reported, and is the
+            same in every process: the store has it.
         **arguments: Arguments of a `ContextCompressor`.
     """
 
@@ -41,12 +45,14 @@ class CompressedChatMessageHistory(BaseChatMessageHistory):
         compressor: ContextCompressor | None = None,
         *,
         session_id: str | None = None,
+        goal: Goals | None = None,
         **arguments: Any,
     ) -> None:
         super().__init__()
         self.inner = inner
         self.compressor = compressor_of(compressor, arguments)
         self.session_id = session_id or self.compressor.session_id
+        self.goal = None if goal is None else read_goals(goal)
         self._lock = threading.RLock()
         self._locks: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
 
@@ -56,6 +62,11 @@ class CompressedChatMessageHistory(BaseChatMessageHistory):
         if _at_run_end():
             return []
         return self.compressor.view(self._identified(self.inner.messages), session_id=self.session_id)
+
+    @property
+    def goals(self) -> tuple[Goal, ...]:
+        """The goals as they stand, with what summaries reported."""
+        return self.compressor.goals(self.session_id, given=self.goal)
 
     async def aget_messages(self) -> list[BaseMessage]:
         """The active context, without blocking the loop."""
@@ -74,7 +85,7 @@ class CompressedChatMessageHistory(BaseChatMessageHistory):
             fresh = self._fresh(stored, messages)
             if fresh:
                 self.inner.add_messages(fresh)
-            self.compressor.compress([*stored, *fresh], session_id=self.session_id)
+            self.compressor.compress([*stored, *fresh], session_id=self.session_id, goal=self.goal)
 
     async def aadd_messages(self, messages: Sequence[BaseMessage]) -> None:
         """As `add_messages`, without blocking the loop."""
@@ -83,7 +94,7 @@ class CompressedChatMessageHistory(BaseChatMessageHistory):
             fresh = self._fresh(stored, messages)
             if fresh:
                 await self.inner.aadd_messages(fresh)
-            await self.compressor.acompress([*stored, *fresh], session_id=self.session_id)
+            await self.compressor.acompress([*stored, *fresh], session_id=self.session_id, goal=self.goal)
 
     def clear(self) -> None:
         """Remove all of it: the inner history, the archive and the summaries."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
 
     from langchain_ctxcompress.engine import Sessions
+    from langchain_ctxcompress.ledger import Goal, Goals
     from langchain_ctxcompress.report import SessionReport
     from langchain_ctxcompress.storage import SessionHistory, SnapshotStore, StoreSteps
     from langchain_ctxcompress.strategies import Tools
@@ -57,6 +58,22 @@ class Originals:
     def snapshots(self, session_id: str | None = None) -> SnapshotStore:
         """The restorable points of a session: those that were taken before last resorts, and the caller's own."""
         return self._sessions.get(session_id or self.session_id).snapshots
+
+    def goals(self, session_id: str | None = None, *, given: Goals | None = None) -> tuple[Goal, ...]:
+        """The goals of a session as they stand after its last compression, the most important first.
+
+        Args:
+            session_id: Whose; by default the compressor's own session.
+            given: What the caller would pass as `goal`.
+
+        Raises:
+            StorageError: The archive cannot be read.
+        """
+        from langchain_ctxcompress.ledger import read_goals
+        from langchain_ctxcompress.strategies.base import goals_of
+
+        newest = next(reversed(self.history(session_id).checkpoints()), None)
+        return goals_of(newest).with_given(None if given is None else read_goals(given)).now
 
     def expand(self, checkpoint_id: str, *, session_id: str | None = None) -> list[BaseMessage] | None:
         """The originals that a checkpoint covers, in order and byte for byte; `None` for an unknown checkpoint.

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from langchain_ctxcompress.engine.sessions import Session
-from langchain_ctxcompress.ledger import render
+from langchain_ctxcompress.ledger import render, render_goals
 from langchain_ctxcompress.limits import PrunerConfig
 from langchain_ctxcompress.storage import CheckpointChain, CheckpointSummary, StoreSteps
 from langchain_ctxcompress.strategies import Tools
 from langchain_ctxcompress.strategies.ageing import AgeRule, age
+from langchain_ctxcompress.strategies.base import goals_of
 from langchain_ctxcompress.strategies.quotes import newest_within
 from langchain_ctxcompress.strategies.remembering import ledger_room, stored_ledger
 from langchain_ctxcompress.strategies.rendering import quotes_of, render_summary
@@ -78,4 +79,5 @@ def _rendered(chain: CheckpointChain, head: CheckpointSummary, tools: Tools, con
     quotes = newest_within(quotes_of(shown), config.keep_human_tokens, tools)
     ledger = stored_ledger(head)
     restated = render(ledger, max_tokens=ledger_room(config.target_tokens), count=tools.count_text) if ledger else ""
-    return render_summary(texts, quotes, count=head.count, ledger=restated)
+    goals = render_goals(goals_of(head).now)
+    return render_summary(texts, quotes, count=head.count, ledger=restated, goals=goals)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.engine.sessions import Session
+from langchain_ctxcompress.ledger import Goal
 from langchain_ctxcompress.limits import PrunerConfig
 from langchain_ctxcompress.storage import View
 from langchain_ctxcompress.strategies import CompressionRequest, CompressionStrategy, Tools
-from langchain_ctxcompress.summarize import CompressionTask
+from langchain_ctxcompress.summarize import CompressionTask, Mode, SummaryMode
 
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore, Op
@@ -86,6 +87,8 @@ class Job:
         overhead_tokens: Size of what is sent besides the list.
         force: Compress whatever the limits say.
         instructions: The caller's own, for the summariser.
+        mode: What kind of conversation it is.
+        goals: The goals the caller passes; `None` goes on with those the session has.
         summariser: Whether there is a chat model.
         summariser_window: Its window in tokens; `None` where it is not known.
         background: Where a compression may be worked out while the conversation goes on; `None`: within the step.
@@ -99,6 +102,8 @@ class Job:
     overhead_tokens: int = 0
     force: bool = False
     instructions: str = ""
+    mode: str | SummaryMode = Mode.ASSISTANT
+    goals: tuple[Goal, ...] | None = None
     summariser: bool = False
     summariser_window: int | None = None
     background: Background | None = None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from langchain_core.messages import BaseMessage
 
+from langchain_ctxcompress.ledger import Goal
 from langchain_ctxcompress.limits import PruneUrgency
 from langchain_ctxcompress.storage import CheckpointSummary
 from langchain_ctxcompress.strategies import Reason, RungReport
@@ -76,6 +77,7 @@ class CompressionResult:
         rungs: What was tried, and what each freed.
         detail: More about the reason, in one line, for people.
         snapshots: The ids of the snapshots that were taken before last resorts, in their order (P8).
+        goals: The goals as they stand, with what the summary reported; the most important first.
     """
 
     messages: list[BaseMessage]
@@ -95,6 +97,7 @@ class CompressionResult:
     rungs: tuple[RungReport, ...] = ()
     detail: str = ""
     snapshots: tuple[str, ...] = ()
+    goals: tuple[Goal, ...] = ()
 
     @property
     def changed(self) -> bool:

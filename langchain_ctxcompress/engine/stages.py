@@ -10,7 +10,7 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from langchain_core.messages import BaseMessage
 
@@ -22,6 +22,7 @@ from langchain_ctxcompress.engine.result import CompressionPlan, CompressionResu
 from langchain_ctxcompress.engine.validation import validated
 from langchain_ctxcompress.engine.verdict import as_given, result_of
 from langchain_ctxcompress.errors import CtxCompressError, InvalidMessagesError, StorageError
+from langchain_ctxcompress.ledger import goal_values
 from langchain_ctxcompress.limits import ContextWindow, PruneUrgency, classify_prune_urgency
 from langchain_ctxcompress.messages import ensure_ids, original_hash, repair_messages
 from langchain_ctxcompress.storage import CheckpointSummary, StoreSteps
@@ -32,6 +33,7 @@ from langchain_ctxcompress.strategies import (
     Reason,
 )
 from langchain_ctxcompress.strategies.ageing import checkpoint_name
+from langchain_ctxcompress.strategies.base import goals_of
 from langchain_ctxcompress.summarize import CompressionTask, TaskResult
 
 logger = logging.getLogger(__name__)
@@ -72,9 +74,10 @@ def _compress(job: Job) -> EngineSteps[CompressionResult]:
             tokens = request.tokens - request.overhead_tokens
             job.session.seen = Seen.of(job.messages, tokens, result.turns_kept, request.head)
         return replace(result, messages=list(job.messages))
+    draft = replace(draft, checkpoints=_finished(draft, prepared))
     try:
         view = prepared.view
-        records = job.session.record(view.originals, _finished(draft, prepared), draft.actions, view.remnants)
+        records = job.session.record(view.originals, draft.checkpoints, draft.actions, view.remnants)
         saved = yield from _storing(records)
     except StorageError as error:
         logger.warning("session %s: nothing is replaced, since it cannot be archived: %s", job.session_id, error)
@@ -96,8 +99,8 @@ def _idle(job: Job, started: float) -> CompressionResult | None:
             return None
         reason = Reason.IN_BACKGROUND
     job.session.seen = now
-    kept, seconds = now.turns, time.monotonic() - started
-    return replace(as_given(job, reason, tokens), turns_kept=kept, seconds=seconds)
+    kept, seconds, goals = now.turns, time.monotonic() - started, goals_of(now.head).with_given(job.goals).now
+    return replace(as_given(job, reason, tokens), turns_kept=kept, seconds=seconds, goals=goals)
 
 
 def _drafted(job: Job, request: CompressionRequest) -> EngineSteps[CompressionDraft]:
@@ -193,6 +196,8 @@ def _prepare(job: Job) -> StoreSteps[Prepared]:
         summariser=job.summariser,
         summariser_window=job.summariser_window,
         instructions=job.instructions,
+        mode=job.mode,
+        goals=goals_of(head).with_given(job.goals),
     )
     # The size alone decides: turns are told apart only where something is to be compressed.
     urgency = classify_prune_urgency(ContextWindow(total_token_estimate=request.tokens), config)
@@ -241,14 +246,19 @@ def _with_orphans(prepared: Prepared, draft: CompressionDraft) -> CompressionDra
     return replace(draft, checkpoints=(record, *draft.checkpoints))
 
 
-def _finished(draft: CompressionDraft, prepared: Prepared) -> list[CheckpointSummary]:
+def _finished(draft: CompressionDraft, prepared: Prepared) -> tuple[CheckpointSummary, ...]:
     """Stage four: the checkpoints as they are stored; the last knows the final size, and when it was reached."""
     if not draft.checkpoints:
-        return []
+        return ()
     after = prepared.request.overhead_tokens + draft.tokens
     newest = prepared.originals[-1].id if prepared.originals else ""
     *earlier, last = draft.checkpoints
-    return [*earlier, last.model_copy(update={"tokens_after": after, "newest_id": newest})]
+    update: dict[str, Any] = {"tokens_after": after, "newest_id": newest}
+    goals = prepared.request.goals
+    given = tuple(goal_values(goals.given))
+    if last.goals_given != given:  # of a strategy that knows no goals, or of a job that began under others
+        update |= {"goals": tuple(goal_values(goals.now)), "goals_given": given}
+    return (*earlier, last.model_copy(update=update))
 
 
 def _storing(steps: StoreSteps[T]) -> EngineSteps[T]:

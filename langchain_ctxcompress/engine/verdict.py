@@ -11,13 +11,14 @@ from langchain_ctxcompress.errors import ContextLimitError
 from langchain_ctxcompress.limits import PrunerConfig
 from langchain_ctxcompress.messages import is_derived
 from langchain_ctxcompress.strategies import CompressionDraft, CompressionRequest, Reason
+from langchain_ctxcompress.strategies.base import goals_of
 
 logger = logging.getLogger("langchain_ctxcompress.compressor")
 
 
 def as_given(job: Job, reason: Reason, tokens: int = 0) -> CompressionResult:
     """The result that leaves a list as it was given."""
-    return CompressionResult(list(job.messages), Outcome.NOOP, reason, tokens, tokens)
+    return CompressionResult(list(job.messages), Outcome.NOOP, reason, tokens, tokens, goals=job.goals or ())
 
 
 def result_of(job: Job, prepared: Prepared, draft: CompressionDraft, started: float) -> CompressionResult:
@@ -52,6 +53,7 @@ def result_of(job: Job, prepared: Prepared, draft: CompressionDraft, started: fl
         output_tokens=draft.output_tokens,
         rungs=draft.rungs,
         detail="; ".join(details),
+        goals=(goals_of(draft.checkpoints[-1]) if draft.checkpoints else request.goals).now,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, NotRequired, cast
 
-from langchain_core.messages import BaseMessage, RemoveMessage
+from langchain_core.messages import BaseMessage, RemoveMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig
 
 try:
@@ -31,6 +31,8 @@ from langchain_ctxcompress.graph.compacting import COMPACT_KEY, flag_in, focus_a
 from langchain_ctxcompress.graph.overhead import OverheadCounter
 from langchain_ctxcompress.graph.overrides import Overrides
 from langchain_ctxcompress.graph.state import session_of, update_by_id
+from langchain_ctxcompress.graph.system_prompt import SystemPrompt, SystemPromptSource, goal_update, goals_in
+from langchain_ctxcompress.ledger import Goals, read_goals
 from langchain_ctxcompress.limits import PrunerConfig, input_window
 from langchain_ctxcompress.summarize import is_overflow
 
@@ -54,10 +56,13 @@ class CompressionAgentState(AgentState[Any]):
             the last answer.
         ctxcompress_compact: Set it to compress at the next step, whatever the limits say: `True`, or what the summary
             should keep. The step sets it back to `None`.
+        ctx_goal: What the work is for: a goal or several as plain values. What summaries report of them is written
+            back here.
     """
 
     ctxcompress_request: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
     ctxcompress_compact: NotRequired[Annotated[bool | str | None, OmitFromOutput]]
+    ctx_goal: NotRequired[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +86,31 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
         background: At the soft limit, let the summariser work beside the agent: the step goes on with its list as it
             is, a later step applies the summary, and only a step at the hard limit waits. Without a chat model as the
             summariser there is nothing to wait for, and the list is compressed in the step.
+        goal: The goals of threads whose state has none under `ctx_goal`.
+        system_prompt: A text, or a provider of it (a `PromptContext` is passed to one that takes an argument). It
+            stands behind the agent's own, is never compressed, and counts. Goals that no summary message restates yet
+            follow it.
         **arguments: Arguments of a `ContextCompressor`.
+
+    Raises:
+        ConfigError: An argument is none of these.
     """
 
     state_schema = CompressionAgentState
     transformers = (InternalCallTransformer,)
 
     def __init__(
-        self, compressor: ContextCompressor | None = None, *, background: bool = True, **arguments: Any
+        self,
+        compressor: ContextCompressor | None = None,
+        *,
+        background: bool = True,
+        goal: Goals | None = None,
+        system_prompt: SystemPrompt | None = None,
+        **arguments: Any,
     ) -> None:
         super().__init__()
+        self.goal = None if goal is None else read_goals(goal)
+        self._system_prompt = SystemPromptSource(system_prompt)
         self.compressor = compressor_of(compressor, arguments)
         self.background = background
         self.tools = []
@@ -106,8 +126,8 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
         record = _known(state) or ({} if focus is None else UNKNOWN)
         if not record:
             return None
-        result = self.compressor.compress(messages, **self._settings(record, runtime, focus))
-        return _update(state, messages, result, record)
+        result = self.compressor.compress(messages, **self._settings(record, runtime, state, focus))
+        return self._update(state, result, record)
 
     async def abefore_model(self, state: CompressionAgentState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """As `before_model`, without blocking the loop."""
@@ -116,17 +136,19 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
         record = _known(state) or ({} if focus is None else UNKNOWN)
         if not record:
             return None
-        result = await self.compressor.acompress(messages, **self._settings(record, runtime, focus))
-        return _update(state, messages, result, record)
+        result = await self.compressor.acompress(messages, **self._settings(record, runtime, state, focus))
+        return self._update(state, result, record)
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
         """Record what the request is like; compress it here where it is new and due, or was refused as too long."""
-        record = self._record(request)
+        record = self._record(self._prompted(request))
         result = None
         if self._is_due(request, record):
-            result = self.compressor.compress(request.messages, **self._settings(record, request.runtime))
+            result = self.compressor.compress(
+                request.messages, **self._settings(record, request.runtime, request.state)
+            )
         ready = self._ready(request, result, record)
         try:
             response = handler(ready.request)
@@ -142,10 +164,12 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
         """As `wrap_model_call`, without blocking the loop."""
-        record = self._record(request)
+        record = self._record(self._prompted(request))
         result = None
         if self._is_due(request, record):
-            result = await self.compressor.acompress(request.messages, **self._settings(record, request.runtime))
+            result = await self.compressor.acompress(
+                request.messages, **self._settings(record, request.runtime, request.state)
+            )
         ready = self._ready(request, result, record)
         try:
             response = await handler(ready.request)
@@ -156,6 +180,29 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
             ready = self._ready(request, await self.compressor.acompress(ready.request.messages, **settings), record)
             response = await handler(ready.request)
         return self._response(request, ready, response)
+
+    def _prompted(self, request: ModelRequest[Any], result: CompressionResult | None = None) -> ModelRequest[Any]:
+        """The request with the provider's system prompt, and the goals that no message of it restates."""
+        goals = result.goals if result is not None else goals_in(request.state, self.goal) or ()
+        text = self._system_prompt(goals, request.messages, request.state)
+        if not text:
+            return request
+        own = request.system_message
+        if own is None:
+            return request.override(system_message=SystemMessage(text))
+        whole = isinstance(own.content, str)
+        content: Any = f"{own.content}\n\n{text}" if whole else [*own.content, {"type": "text", "text": text}]
+        return request.override(system_message=own.model_copy(update={"content": content}))
+
+    def _update(
+        self, state: CompressionAgentState, result: CompressionResult, record: dict[str, Any]
+    ) -> dict[str, Any] | None:
+        update: dict[str, Any] = {COMPACT_KEY: None} if flag_in(state) else {}
+        if result.changed:
+            changes = update_by_id(list(state["messages"]), result.messages)
+            update |= {"messages": changes, RECORD_KEY: {**record, "compressed": True}}
+            update |= goal_update(state, self.goal, result.goals)
+        return update or None
 
     def _record(self, request: ModelRequest[Any]) -> dict[str, Any]:
         """What the request is like, in plain values."""
@@ -174,7 +221,7 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
         return overrides.config(PrunerConfig.for_window(window))
 
     def _settings(
-        self, record: dict[str, Any], runtime: Runtime[Any] | None, focus: str | None = None
+        self, record: dict[str, Any], runtime: Runtime[Any] | None, state: Any, focus: str | None = None
     ) -> dict[str, Any]:
         config = get_config()
         overrides = _overrides(config, runtime)
@@ -182,6 +229,7 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
         if focus is not None:
             settings |= {"force": True, "instructions": focus or settings.get("instructions", "")}
         return {
+            "goal": goals_in(state, self.goal),
             **settings,
             "session_id": session_of(config),
             "overhead_tokens": record["overhead_tokens"],
@@ -212,6 +260,7 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
         compressed = record["compressed"] or bool(result and result.changed)
         if result is not None and result.changed:
             request = request.override(messages=cast("list[Any]", result.messages))
+        request = self._prompted(request, result)
         if compressed and getattr(request.model, "use_previous_response_id", False):
             fresh = request.model.model_copy(update={"use_previous_response_id": False})
             request = request.override(model=fresh)
@@ -222,7 +271,7 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
         sent = ready.record["overhead_tokens"] + sum(self.compressor.count(ready.request.messages))
         limit = max(2, int(RESCUE_SHARE * sent))
         logger.warning("the model refused %d tokens (%s): compressing to %d", sent, type(error).__name__, limit)
-        settings = self._settings(ready.record, ready.request.runtime)
+        settings = self._settings(ready.record, ready.request.runtime, ready.request.state)
         kept = settings["config"].model_dump(
             exclude={"soft_limit_tokens", "hard_limit_tokens", "target_tokens", "keep_human_tokens"}
         )
@@ -245,6 +294,7 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
             changes = update_by_id(request.messages, ready.result.messages)
             if not _rewrites(changes) and all(change.id in there for change in changes):
                 update["messages"] = changes
+                update |= goal_update(request.state, self.goal, ready.result.goals)
         return ExtendedModelResponse(response, Command(update=update)) if update else response
 
 
@@ -255,15 +305,6 @@ def _known(state: Any) -> dict[str, Any] | None:
 
 def _overrides(config: RunnableConfig, runtime: Runtime[Any] | None) -> Overrides:
     return Overrides.of(config, runtime.context if runtime is not None else None)
-
-
-def _update(
-    state: CompressionAgentState, messages: list[Any], result: CompressionResult, record: dict[str, Any]
-) -> dict[str, Any] | None:
-    update: dict[str, Any] = {COMPACT_KEY: None} if flag_in(state) else {}
-    if result.changed:
-        update |= {"messages": update_by_id(messages, result.messages), RECORD_KEY: {**record, "compressed": True}}
-    return update or None
 
 
 def _rewrites(changes: list[BaseMessage]) -> bool:

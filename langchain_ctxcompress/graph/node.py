@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any, Literal
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import BaseMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 
 from langchain_ctxcompress.compressor import ContextCompressor
@@ -15,7 +15,16 @@ from langchain_ctxcompress.errors import ConfigError
 from langchain_ctxcompress.graph.announcing import StepEvents
 from langchain_ctxcompress.graph.compacting import COMPACT_KEY, flag_in, focus_asked
 from langchain_ctxcompress.graph.overrides import Overrides
-from langchain_ctxcompress.graph.state import LLM_INPUT_KEY, STATE_KEY, messages_in, session_of, update_by_id
+from langchain_ctxcompress.graph.state import LLM_INPUT_KEY, STATE_KEY, messages_in, session_of, update_by_id, value_in
+from langchain_ctxcompress.graph.system_prompt import (
+    SYSTEM_PROMPT_KEY,
+    SystemPrompt,
+    SystemPromptSource,
+    behind_system,
+    goal_update,
+    goals_in,
+)
+from langchain_ctxcompress.ledger import Goals, read_goals
 
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
@@ -41,6 +50,10 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
         background: At the soft limit, let the summariser work beside the graph: the step goes on with its list as it
             is, a later step applies the summary, and only a step at the hard limit waits. Without a chat model as the
             summariser there is nothing to wait for, and the list is compressed in the step.
+        goal: The goals of states that have none under `ctx_goal`. What summaries report of them is written back there.
+        system_prompt: A text, or a provider of it (a `PromptContext` is passed to one that takes an argument). It is
+            never compressed, and counts. View mode puts it in front of the model's input; replace mode leaves it under
+            `ctx_system_prompt` for the model node. Goals that no summary message restates yet follow it.
         **arguments: Arguments of a `ContextCompressor`.
 
     Raises:
@@ -56,6 +69,8 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
         llm_input_key: str = LLM_INPUT_KEY,
         state_key: str = STATE_KEY,
         background: bool = True,
+        goal: Goals | None = None,
+        system_prompt: SystemPrompt | None = None,
         **arguments: Any,
     ) -> None:
         if mode not in ("replace", "view"):
@@ -67,6 +82,8 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
         self.llm_input_key = llm_input_key
         self.state_key = state_key
         self.background = background
+        self.goal = None if goal is None else read_goals(goal)
+        self._system_prompt = SystemPromptSource(system_prompt)
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **_kwargs: Any) -> dict[str, Any]:  # noqa: A002
         """Compress the messages of a state.
@@ -89,12 +106,17 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
         return self._update(input, messages, result)
 
     def _settings(self, state: Any, messages: list[BaseMessage], config: RunnableConfig | None) -> dict[str, Any]:
+        """How this state's list is compressed: the system prompt that goes with it counts as sent besides it."""
         runtime = _runtime()
         overrides = Overrides.of(config, runtime.context if runtime else None)
         settings = {"background": self.background, **overrides.arguments}
         if (focus := focus_asked(state, messages)) is not None:
             settings |= {"force": True, "instructions": focus or settings.get("instructions", "")}
+        goals = goals_in(state, self.goal)
+        prompt = self._system_prompt(goals or (), messages, state)
         return {
+            "goal": goals,
+            "overhead_tokens": self.compressor.count([SystemMessage(prompt)])[0] if prompt else 0,
             **settings,
             "session_id": session_of(config),
             "config": overrides.config(self.compressor.config),
@@ -104,8 +126,12 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
 
     def _update(self, state: Any, messages: list[Any], result: CompressionResult) -> dict[str, Any]:
         update: dict[str, Any] = {COMPACT_KEY: None} if flag_in(state) else {}
+        update |= goal_update(state, self.goal, result.goals)
+        prompt = self._system_prompt(result.goals, result.messages, state)
         if self.mode == "view":
-            return {**update, self.llm_input_key: result.messages, self.state_key: _said(result)}
+            return {**update, self.llm_input_key: behind_system(result.messages, prompt), self.state_key: _said(result)}
+        if prompt != (value_in(state, SYSTEM_PROMPT_KEY) or ""):
+            update[SYSTEM_PROMPT_KEY] = prompt
         if len(messages) == len(result.messages) and all(map(operator.is_, messages, result.messages)):
             return update
         return {**update, self.messages_key: update_by_id(messages, result.messages)}

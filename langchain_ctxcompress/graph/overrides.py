@@ -21,7 +21,9 @@ from langchain_ctxcompress.limits import PrunerConfig
 OVERRIDE_KEY = "ctxcompress"
 """Where overrides stand, in `configurable` and in the context."""
 
-_DOORS_OWN = frozenset({"self", "messages", "session_id", "force", "overhead_tokens", "config", "store", "events"})
+_DOORS_OWN = frozenset(
+    {"self", "messages", "session_id", "force", "overhead_tokens", "config", "store", "events", "goal"}
+)
 """Arguments of `compress` that a door gives, and no thread."""
 
 _FOLLOWS_SOFT = ("target_tokens", "keep_human_tokens")

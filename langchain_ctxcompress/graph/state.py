@@ -29,11 +29,15 @@ class CompressionState(TypedDict):
         ctxcompress: What the last step did: outcome, reason, tokens, checkpoint ids; a plain dict.
         ctxcompress_compact: Set it to compress at the next step, whatever the limits say: `True`, or what the summary
             should keep. The step sets it back to `None`.
+        ctx_goal: What the work is for: a goal or several as plain values (`goal.model_dump(mode="json")`).
+        ctx_system_prompt: In replace mode, the system prompt for the model node.
     """
 
     llm_input_messages: NotRequired[list[BaseMessage]]
     ctxcompress: NotRequired[dict[str, Any]]
     ctxcompress_compact: NotRequired[bool | str | None]
+    ctx_goal: NotRequired[Any]
+    ctx_system_prompt: NotRequired[str]
 
 
 def messages_in(state: Any, key: str) -> list[BaseMessage]:
@@ -42,7 +46,7 @@ def messages_in(state: Any, key: str) -> list[BaseMessage]:
     Raises:
         InvalidMessagesError: The state has no such key, or it holds no list.
     """
-    found = state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
+    found = value_in(state, key)
     if found is None:
         msg = f"the state ({type(state).__name__}) has no messages under {key!r}: set messages_key"
         raise InvalidMessagesError(msg)
@@ -50,6 +54,11 @@ def messages_in(state: Any, key: str) -> list[BaseMessage]:
         msg = f"{key!r} of the state is a {type(found).__name__}, not a list of messages"
         raise InvalidMessagesError(msg)
     return list(found)
+
+
+def value_in(state: Any, key: str) -> Any:
+    """What a state has under a key; `None` where it has nothing."""
+    return state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
 
 
 def session_of(config: RunnableConfig | None) -> str | None:

@@ -20,6 +20,14 @@ from langchain_ctxcompress.ledger.check import (
     stale_in,
 )
 from langchain_ctxcompress.ledger.extract import extract_records
+from langchain_ctxcompress.ledger.goal_set import (
+    Goals,
+    GoalSet,
+    apply_report,
+    goal_values,
+    read_goals,
+    render_goals,
+)
 from langchain_ctxcompress.ledger.goals import (
     Goal,
     GoalArtifact,
@@ -30,6 +38,7 @@ from langchain_ctxcompress.ledger.goals import (
     update_goal,
 )
 from langchain_ctxcompress.ledger.merge import merge
+from langchain_ctxcompress.ledger.proposals import Proposal, finish, split_reply, take_up
 from langchain_ctxcompress.ledger.records import (
     SCHEMA_VERSION,
     ArtifactRecord,
@@ -57,23 +66,33 @@ __all__ = [
     "GoalArtifact",
     "GoalCheckpoint",
     "GoalDecision",
+    "GoalSet",
     "GoalUpdates",
+    "Goals",
     "Ledger",
     "LedgerRecord",
+    "Proposal",
     "Request",
     "Rule",
     "Superseded",
     "ValueRecord",
+    "apply_report",
     "escape",
     "extract_records",
     "find_values",
+    "finish",
+    "goal_values",
     "invented_values",
     "mask_stale",
     "merge",
     "missing_from",
     "parse_goal_markers",
+    "read_goals",
     "remove_invented",
     "render",
+    "render_goals",
+    "split_reply",
     "stale_in",
+    "take_up",
     "update_goal",
 ]

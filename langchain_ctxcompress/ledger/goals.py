@@ -153,7 +153,8 @@ _CHECKPOINT_STATUS: dict[str, CheckpointStatus] = {
 _ACTION: dict[str, ArtifactAction] = {"created": "created", "modified": "modified", "deleted": "deleted"}
 
 
-def _same(text: str) -> str:
+def same_text(text: str) -> str:
+    """A text without what is no difference: white space, case, a full stop at the end."""
     return " ".join(text.split()).rstrip(".").casefold()
 
 
@@ -172,19 +173,19 @@ def update_goal(goal: Goal, updates: GoalUpdates, *, now: datetime | None = None
         A new goal (the same one if nothing changes).
     """
     moment = now or datetime.now(UTC)
-    checkpoints = {_same(step.text): step for step in goal.checkpoints}
+    checkpoints = {same_text(step.text): step for step in goal.checkpoints}
     for step in updates.checkpoints:
-        known = checkpoints.get(_same(step.text), GoalCheckpoint(text=step.text))
-        if known.status == step.status and _same(step.text) in checkpoints:
+        known = checkpoints.get(same_text(step.text), GoalCheckpoint(text=step.text))
+        if known.status == step.status and same_text(step.text) in checkpoints:
             continue
         completed_at = (step.completed_at or moment) if step.status == "completed" else None
         changed = known.model_copy(update={"status": step.status, "completed_at": completed_at})
-        checkpoints[_same(step.text)] = changed
-    decisions = {_same(decision.text): decision for decision in goal.decisions}
+        checkpoints[same_text(step.text)] = changed
+    decisions = {same_text(decision.text): decision for decision in goal.decisions}
     for decision in updates.decisions:
-        known_decision = decisions.get(_same(decision.text), decision)
+        known_decision = decisions.get(same_text(decision.text), decision)
         locked = known_decision.locked or decision.locked
-        decisions[_same(decision.text)] = known_decision.model_copy(update={"locked": locked})
+        decisions[same_text(decision.text)] = known_decision.model_copy(update={"locked": locked})
     artifacts = {artifact.path: artifact for artifact in goal.artifacts}
     artifacts.update({artifact.path: artifact for artifact in updates.artifacts})
     updated = goal.model_copy(

@@ -37,6 +37,9 @@ _STANDING = {
     "mind": 0.6,
     "rulehead": 0.3,
 }
+STANDING_CUES = tuple(_STANDING)
+"""Groups of words of which a sentence that asks for something lasting has one."""
+
 _LASTING = {"aside": 2.4, "goal": 0.8, "update": 0.8, "shift": 0.3, "decide": 0.4, "self": 0.1}
 _PASSING = {"past": 0.6, "now": 0.7, "please": 0.4, "ask": 0.9, "want": 1.0, "ack": 1.8, "feel": 1.5, "trouble": 0.6}
 _UNSPACED_WORD = 2.0

@@ -57,6 +57,9 @@ class PrunerConfig(BaseModel):
     """Whose tokens are counted: a model name. Default: `o200k_base` without margin."""
     ledger: bool = True
     """Whether rules, requests, decisions, artifacts and exact values are kept as records and restated."""
+    mode: str = "assistant"
+    """What kind of conversation it is, and so what a summary keeps word for word: `developer`, `planning`, `debugger`,
+    `assistant`, or one of `register_mode`. Default: `assistant`."""
     rungs: tuple[str, ...] = Field(default=RUNGS, strict=False)
     """Which rungs the ladder may take (P10); it takes them in its own order. Default: all. `ageing` holds for every
     strategy that writes summaries."""

@@ -89,6 +89,9 @@ class CheckpointSummary(Record):
         quotes: Human messages of the covered part, quoted verbatim, oldest first.
         covered: The ids of the replaced messages and the hash of what each said, in order.
         ledger: What must not be lost of all that the chain covers, as plain values.
+        goals: The goals as they stand after it, as plain values.
+        goals_given: The same goals as the caller wrote them.
+        flagged: Values that the model's summary stated although they are in no source; they were taken out.
         altered: Messages that were cut where they stand: by id, the hash of what the original says, and the shortened
             message, encoded.
         previous: The checkpoint before it in the same active context, `""` for the first. What the active context
@@ -120,6 +123,9 @@ class CheckpointSummary(Record):
     quotes: tuple[Quote, ...] = ()
     covered: dict[str, str] = Field(default_factory=dict)
     ledger: dict[str, Any] = Field(default_factory=dict)
+    goals: tuple[dict[str, Any], ...] = ()
+    goals_given: tuple[dict[str, Any], ...] = ()
+    flagged: tuple[str, ...] = ()
     altered: dict[str, tuple[str, str]] = Field(default_factory=dict)
     previous: str = ""
     shown: tuple[str, ...] = ()

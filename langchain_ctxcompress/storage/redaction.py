@@ -67,6 +67,9 @@ class Redactor:
                 "quotes": tuple(quotes),
                 "altered": altered,
                 "ledger": self._values(checkpoint.ledger, {}),
+                "goals": tuple(self._values(goal, {}) for goal in checkpoint.goals),
+                "goals_given": tuple(self._values(goal, {}) for goal in checkpoint.goals_given),
+                "flagged": tuple(map(self.text, checkpoint.flagged)),
             }
         )
 

@@ -15,11 +15,13 @@ from functools import cached_property
 from typing import ClassVar
 
 from langchain_core.messages import BaseMessage
+from pydantic import ValidationError
 
+from langchain_ctxcompress.ledger import Goal, GoalSet
 from langchain_ctxcompress.limits import ContextWindow, PrunerConfig, PruneUrgency, select_turns_for_summarization
 from langchain_ctxcompress.messages import Boundaries, dividers, is_pinned, is_summary, kind_of, newest_human
 from langchain_ctxcompress.storage import CheckpointSummary
-from langchain_ctxcompress.summarize import CompressionTask, TaskResult
+from langchain_ctxcompress.summarize import CompressionTask, Mode, SummaryMode, TaskResult
 
 Steps = Generator[list[CompressionTask], list[TaskResult], "CompressionDraft"]
 
@@ -97,6 +99,8 @@ class CompressionRequest:
         summariser: Whether a chat model may be asked; otherwise the extractive summariser writes.
         summariser_window: The summariser's input window in tokens; `None` where it is not known.
         instructions: The caller's own, for the summariser.
+        mode: What kind of conversation it is (P4).
+        goals: What the work is for: restated word for word, never compressed.
         began_with_human: Whether the list did before any rung, system messages apart; `None` where this is the first.
     """
 
@@ -113,6 +117,8 @@ class CompressionRequest:
     summariser: bool = False
     summariser_window: int | None = None
     instructions: str = ""
+    mode: str | SummaryMode = Mode.ASSISTANT
+    goals: GoalSet = field(default_factory=GoalSet)
     began_with_human: bool | None = None
 
     @cached_property
@@ -175,6 +181,7 @@ class CompressionRequest:
             head=head,
             shown=tuple(known[i] for i in head.shown if i in known) if head else (),
             next_number=self.next_number + len(records),
+            goals=goals_of(head) if records else self.goals,
             began_with_human=self.begins_with_human,
         )
 
@@ -274,3 +281,14 @@ class CompressionStrategy(ABC):
         Returns:
             The draft. Cuts must come from `request.boundaries`; the messages of `request.protected` must stay.
         """
+
+
+def goals_of(record: CheckpointSummary | None) -> GoalSet:
+    """The goals that a checkpoint holds; none where it holds none, or none that can still be read."""
+    if record is None or not record.goals:
+        return GoalSet()
+    try:
+        now, given = ([Goal.model_validate(goal) for goal in goals] for goals in (record.goals, record.goals_given))
+    except ValidationError:  # of a version whose records were other ones, or taken out by a redaction
+        return GoalSet()
+    return GoalSet(tuple(now), tuple(given))

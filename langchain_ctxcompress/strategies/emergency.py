@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from langchain_core.messages import BaseMessage
 
+from langchain_ctxcompress.ledger import render_goals
 from langchain_ctxcompress.messages import extract_text_content, is_pinned, is_summary, kind_of, newest_human
 from langchain_ctxcompress.storage import CheckpointSummary
 from langchain_ctxcompress.strategies.ageing import merge_checkpoints
@@ -100,7 +101,8 @@ def _merge(request: CompressionRequest, needed: int) -> CompressionDraft | None:
     _, ledger = restated(request, ledger_of(request), place, room - SMALLEST_SUMMARY)
     left = max(SMALLEST_SUMMARY, room - tools.count_text(ledger))
     merged = merge_checkpoints(standing, tools, most=left)
-    rendered = render_summary([(merged.checkpoint_id, merged.text)], (), count=head.count, ledger=ledger)
+    goals = render_goals(request.goals.now)
+    rendered = render_summary([(merged.checkpoint_id, merged.text)], (), count=head.count, ledger=ledger, goals=goals)
     return reworded(request, rendered, [merged], [merged], strategy=Emergency.name)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from langchain_ctxcompress.ledger import render_goals
 from langchain_ctxcompress.messages import is_summary
 from langchain_ctxcompress.strategies.base import (
     CompressionDraft,
@@ -47,7 +48,7 @@ class MiddleOut(CompressionStrategy):
         earlier = "\n\n".join(checkpoint.text for checkpoint in shown if checkpoint.text)
         told = remember(request, places, _ledger_room(request, places))
         kept_words = newest_within(quotes, request.config.keep_human_tokens, request.tools)
-        quoted = "\n".join((*(quote.text for quote in kept_words), told.text))
+        quoted = "\n".join((*(quote.text for quote in kept_words), told.goals_text, told.text))
         budget = summary_budget(LEVEL, sum(request.sizes[place] for place in places))
         # A summary that cannot pay for its frame is not asked for: that would be a model call a step (law 5).
         frame = summarised(request, places, "", tuple(quotes), strategy=self.name, summariser="", remembered=told)
@@ -55,7 +56,8 @@ class MiddleOut(CompressionStrategy):
         if spare < 2 * LEAST_SUMMARY:
             return request.unchanged(Reason.NOT_SMALLER, self.name)
         room = min(_room(request, places, quoted), spare // 2)
-        written = yield from write_summary(request, source, budget.within(room), earlier, quoted)
+        written = yield from write_summary(request, source, budget.within(room), earlier, quoted=quoted, kept=told.text)
+        told = told.after(request, places, written)
         draft = summarised(
             request,
             places,
@@ -64,6 +66,7 @@ class MiddleOut(CompressionStrategy):
             strategy=self.name,
             summariser=written.summariser,
             remembered=told,
+            flagged=written.flagged,
         )
         reason, degraded = (written.failure, True) if written.failure else (Reason.COMPRESSED, False)
         freed = request.tokens - request.overhead_tokens - draft.tokens
@@ -86,7 +89,9 @@ def _why_none(request: CompressionRequest) -> Reason:
 def _ledger_room(request: CompressionRequest, places: list[int]) -> int:
     """Tokens that the restated ledger may take: what suits the target, and leaves the list under its hard limit."""
     config = request.config
-    left = config.hard_limit_tokens - _stays(request, places) - config.keep_human_tokens - FRAME_TOKENS - LEAST_ROOM
+    goals = request.tools.count_text(render_goals(request.goals.now))
+    stays = _stays(request, places) + config.keep_human_tokens + goals
+    left = config.hard_limit_tokens - stays - FRAME_TOKENS - LEAST_ROOM
     return min(ledger_room(config.target_tokens), left)
 
 

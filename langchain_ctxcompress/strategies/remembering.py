@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from langchain_core.messages import HumanMessage
 from pydantic import ValidationError
 
-from langchain_ctxcompress.ledger import Ledger, Request, extract_records, merge, render
+from langchain_ctxcompress.ledger import (
+    GoalSet,
+    Ledger,
+    Request,
+    extract_records,
+    finish,
+    merge,
+    missing_from,
+    render,
+    render_goals,
+    split_reply,
+    take_up,
+)
 from langchain_ctxcompress.messages import extract_text_content, is_summary
 from langchain_ctxcompress.storage import CheckpointSummary
 from langchain_ctxcompress.strategies.base import CompressionRequest
 from langchain_ctxcompress.strategies.rendering import read_ledger
+from langchain_ctxcompress.strategies.summarising import WrittenSummary
 
 SMALL_SHARE = 0.8
 """Share of a small target that the ledger may take: of 1,500 tokens, 1,200, in which some 40 statements can stand."""
@@ -60,16 +73,48 @@ class Remembered:
         ledger: What all replaced messages said that must not be lost.
         text: What of it is restated.
         current: The ledger with what the messages that stay say: what holds now.
+        goals: The goals, restated word for word.
+        before: The ledger of what was replaced before.
+        fresh: The records of what is replaced now.
+        room: Tokens that the restated part may take.
     """
 
     ledger: Ledger
     text: str
     current: Ledger
+    goals: GoalSet = field(default_factory=GoalSet)
+    before: Ledger = field(default_factory=Ledger)
+    fresh: Ledger = field(default_factory=Ledger)
+    room: int = 0
+
+    @property
+    def goals_text(self) -> str:
+        """The goals as the summary message restates them; `""` for none."""
+        return render_goals(self.goals.now)
 
     @property
     def values(self) -> dict[str, Any]:
         """The ledger as plain values, for a checkpoint."""
         return self.ledger.model_dump(mode="json", exclude_defaults=True)
+
+    def after(self, request: CompressionRequest, replaced: Sequence[int], written: WrittenSummary) -> Remembered:
+        """What is remembered once the summary is written: with what it proposes, and only what it does not say itself.
+
+        Args:
+            request: The list.
+            replaced: The places of the messages.
+            written: The summary.
+        """
+        source = [request.messages[place] for place in replaced]
+        goals = self.goals.reported(written.report, source)
+        if not request.config.ledger or written.summariser != "model":
+            return replace(self, goals=goals)
+        _, proposals = split_reply(written.report)
+        before, fresh = finish(self.before, proposals, source), take_up(self.fresh, proposals, source)
+        same = before is self.before and fresh is self.fresh
+        ledger = self.ledger if same else merge(before, fresh)
+        current, text = restated(request, ledger, max(replaced, default=-1), self.room, said=written.text)
+        return Remembered(ledger, text, current, goals, before, fresh, self.room)
 
 
 def remember(request: CompressionRequest, replaced: Sequence[int], room: int) -> Remembered:
@@ -80,18 +125,30 @@ def remember(request: CompressionRequest, replaced: Sequence[int], room: int) ->
         replaced: The places of the messages.
         room: Tokens that the restated part may take; rules and goals take what they need.
     """
-    ledger = ledger_of(request)
+    before, fresh = ledger_of(request), Ledger()
+    ledger = before
     if request.config.ledger:
-        ledger = merge(ledger, extract_records([request.messages[place] for place in replaced]))
+        fresh = extract_records([request.messages[place] for place in replaced])
+        ledger = merge(before, fresh)
     current, text = restated(request, ledger, max(replaced, default=-1), room)
-    return Remembered(ledger, text, current)
+    return Remembered(ledger, text, current, request.goals, before, fresh, room)
 
 
-def restated(request: CompressionRequest, ledger: Ledger, last: int, room: int) -> tuple[Ledger, str]:
+def restated(
+    request: CompressionRequest, ledger: Ledger, last: int, room: int, *, said: str = ""
+) -> tuple[Ledger, str]:
     """What holds now, and the ledger as the summary message shows it.
 
     What the messages that stay say is newer than what the replaced ones said, so it supersedes; it is not itself
-    restated, since it is there to be read.
+    restated, since it is there to be read. Of a summary, what it leaves out is restated: rules and open requests always
+    are, since they are looked for in their own place.
+
+    Args:
+        request: The list.
+        ledger: The ledger of all that is replaced.
+        last: The place of the last replaced message.
+        room: Tokens that the restated part may take.
+        said: The summary that stands beside it, where a model wrote it.
     """
     if not ledger:
         return ledger, ""
@@ -105,6 +162,9 @@ def restated(request: CompressionRequest, ledger: Ledger, last: int, room: int) 
     }
     kept["requests"] = _open_and_last_finished(kept["requests"])
     shown = joined.model_copy(update=kept)
+    if said:
+        missing = missing_from(said, shown)
+        shown = missing.model_copy(update={"rules": shown.rules, "requests": shown.requests})
     return joined, render(shown, max_tokens=max(room, 0), count=request.tools.count_text)
 
 

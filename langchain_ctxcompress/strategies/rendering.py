@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from langchain_ctxcompress.storage import CheckpointSummary, Quote
 
 FRAME = "earlier_conversation"
-_TAGS = (FRAME, "summary", "user_words", "ledger")
+_TAGS = (FRAME, "summary", "user_words", "goals", "ledger")
 _OWN_TAG = re.compile(rf"<(?=/?(?:{'|'.join(_TAGS)})\b)", re.IGNORECASE)
 _SUMMARY = re.compile(r'<summary id="([^"]*)">\n((?:(?!</?summary\b).)*)\n</summary>', re.DOTALL)
 
@@ -21,7 +21,7 @@ FRAMING_LINE = (
 
 
 def render_summary(
-    checkpoints: Iterable[tuple[str, str]], quotes: Sequence[Quote], *, count: int, ledger: str = ""
+    checkpoints: Iterable[tuple[str, str]], quotes: Sequence[Quote], *, count: int, ledger: str = "", goals: str = ""
 ) -> str:
     """The text of the summary message.
 
@@ -30,16 +30,24 @@ def render_summary(
         quotes: The user's own words, oldest first.
         count: How many messages are replaced.
         ledger: The rendered ledger; `""` leaves its section out.
+        goals: The rendered goals, likewise.
     """
     parts = [f'<{FRAME} messages="{count}">', FRAMING_LINE]
     parts += [f'<summary id="{identity}">\n{neutral(text)}\n</summary>' for identity, text in checkpoints if text]
     if quotes:
         said = (f"- {'(answered) ' if quote.answered else ''}{neutral(quote.text)}" for quote in quotes)
         parts.append("<user_words>\n" + "\n".join(said) + "\n</user_words>")
+    if goals:
+        parts.append(goals_section(goals))
     if ledger:
         parts.append(f"<ledger>\n{ledger}\n</ledger>")
     parts.append(f"</{FRAME}>")
     return "\n".join(parts)
+
+
+def goals_section(goals: str) -> str:
+    """The goals as they stand in the summary message, and before there is one in the system prompt."""
+    return f"<goals>\n{neutral(goals)}\n</goals>"
 
 
 def neutral(text: str) -> str:

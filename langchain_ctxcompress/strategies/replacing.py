@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from langchain_core.messages import BaseMessage
 
-from langchain_ctxcompress.ledger import mask_stale
+from langchain_ctxcompress.ledger import goal_values, mask_stale
 from langchain_ctxcompress.messages import (
     extract_text_content,
     is_derived,
@@ -36,6 +36,7 @@ def summarised(
     summariser: str,
     remembered: Remembered,
     level: int = 3,
+    flagged: tuple[str, ...] = (),
 ) -> CompressionDraft:
     """The list with `places` replaced by the summary message, which shows the new text after the earlier ones.
 
@@ -48,10 +49,19 @@ def summarised(
         summariser: Who wrote the text: `model` or `extractive`.
         remembered: The ledger after it.
         level: How much the text says (P2).
+        flagged: Values that were taken out of the text.
     """
     places = frozenset(places)
     record = _record(request, places, strategy).model_copy(
-        update={"level": level, "text": text, "quotes": quotes, "summariser": summariser, "ledger": remembered.values}
+        update={
+            "level": level,
+            "text": text,
+            "quotes": quotes,
+            "summariser": summariser,
+            "ledger": remembered.values,
+            "goals": tuple(goal_values(remembered.goals.now)),
+            "flagged": flagged,
+        }
     )
     record = record.model_copy(update={"checkpoint_id": _name(record)})
     earlier = [checkpoint for checkpoint in request.shown if checkpoint.level] or shown_in(request)
@@ -193,13 +203,15 @@ def _shown(
     """The draft with the summary message that shows `earlier` and `record`, aged until it keeps to its share."""
     tools, config = request.tools, request.config
     quotes = newest_within(quotes_of([*earlier, record]), config.keep_human_tokens, tools)
-    share, ledger_tokens = SUMMARY_SHARE * config.target_tokens, tools.count_text(remembered.text)
+    goals = remembered.goals_text
+    share = SUMMARY_SHARE * config.target_tokens
+    owned = tools.count_text(remembered.text) + tools.count_text(goals)
     rendered, shown = "", [record]
     ages = "ageing" in config.rungs
     for shown in sooner_and_sooner([*earlier, record], tools) if ages else [[*earlier, record]]:
         texts = [(checkpoint.checkpoint_id, mask_stale(checkpoint.text, remembered.current)) for checkpoint in shown]
-        rendered = render_summary(texts, quotes, count=record.count, ledger=remembered.text)
-        if tools.count_text(rendered) - ledger_tokens <= share:
+        rendered = render_summary(texts, quotes, count=record.count, ledger=remembered.text, goals=goals)
+        if tools.count_text(rendered) - owned <= share:
             break
     # What is not quoted now never is again: each merged checkpoint would else repeat all that was ever said (P7).
     quoted = {quote.message_id for quote in quotes}
@@ -252,6 +264,8 @@ def _record(request: CompressionRequest, places: Collection[int], strategy: str)
         covered=dict(said for said in map(_said, gone) if said not in stays),
         previous=head.checkpoint_id if head else "",
         ledger=head.ledger if head else {},
+        goals=tuple(goal_values(request.goals.now)),
+        goals_given=tuple(goal_values(request.goals.given)),
         first_id=_first_id(request, places),
         last_id=_id(gone[-1]) if gone else head.last_id if head else "",
         next_id=_next_id(request, places, last),

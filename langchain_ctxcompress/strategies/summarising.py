@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from langchain_core.messages import BaseMessage
 
+from langchain_ctxcompress.ledger import invented_values, remove_invented, render_goals, split_reply
 from langchain_ctxcompress.strategies.base import CompressionRequest, Reason
 from langchain_ctxcompress.summarize import (
     CompressionTask,
@@ -17,6 +18,7 @@ from langchain_ctxcompress.summarize import (
     shorten_summary,
     split_transcript,
     summary_prompt,
+    transcript,
 )
 from langchain_ctxcompress.summarize.prompts import PROMPT_TOKENS
 
@@ -25,6 +27,13 @@ SMALLEST_PART = 500
 
 TOLERANCE = 1.5
 """A summary this many times longer than it was asked for is shortened."""
+
+
+SHOWN_LEDGER = 600
+"""Tokens of the ledger that the model is shown at most: a small one reads some hundred tokens a second."""
+
+SHOWN_FLAGGED = 5
+"""Made-up values that are named to people and to the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +46,8 @@ class WrittenSummary:
         failure: Why it is not the model's, where a model was asked.
         detail: The error, in one line.
         calls: Attempts made on the model.
+        flagged: Values that the model stated although they are in no source; they were taken out of `text`.
+        report: All that the model wrote, where the summary is the model's: it may report progress and propose records.
     """
 
     text: str
@@ -44,26 +55,65 @@ class WrittenSummary:
     failure: Reason | None = None
     detail: str = ""
     calls: int = 0
+    flagged: tuple[str, ...] = ()
+    report: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a model is asked for, and shown besides the conversation.
+
+    Attributes:
+        budget: How long the summary should be.
+        earlier: What earlier summaries say.
+        kept: What of the ledger it is shown.
+        goals: The goals.
+        invented: At the second try: values of the first that are in no source.
+    """
+
+    budget: SummaryBudget
+    earlier: str = ""
+    kept: str = ""
+    goals: str = ""
+    invented: tuple[str, ...] = ()
 
 
 WritingSteps = Generator[list[CompressionTask], list[TaskResult], WrittenSummary]
 
 
 def write_summary(
-    request: CompressionRequest, source: Sequence[BaseMessage], budget: SummaryBudget, earlier: str, quoted: str = ""
+    request: CompressionRequest,
+    source: Sequence[BaseMessage],
+    budget: SummaryBudget,
+    earlier: str,
+    *,
+    quoted: str = "",
+    kept: str = "",
 ) -> WritingSteps:
     """Summarise `source`.
 
+    A model's summary is checked, not trusted: values that are in no source are taken out of it, and where that leaves
+    little, it is asked for once more.
+
     Args:
-        request: The request: whether a model may be asked, its window, instructions.
+        request: The request: whether a model may be asked, its window, goals, mode, instructions.
         source: What is summarised.
         budget: How long the summary should be.
         earlier: What earlier summaries say: an anchor for the model.
         quoted: What is quoted beside the summary: the extractive summariser does not repeat it.
+        kept: The ledger as it is restated beside the summary.
     """
     if not request.summariser:
         return WrittenSummary(_extract(request, source, budget, earlier, quoted))
-    text, failed, calls = yield from _ask(request, source, budget, earlier)
+    asked = Asked(budget, earlier, _shortened(request, kept), render_goals(request.goals.now))
+    reply = yield from _ask(request, source, asked)
+    calls, failed = reply.calls, reply.failed
+    text, flagged = _checked(request, source, asked, reply)
+    if flagged and 2 * len(text) < len(reply.text):
+        again = yield from _ask(request, source, replace(asked, invented=flagged))
+        calls += again.calls
+        if again.failed is None:
+            reply, (text, flagged) = again, _checked(request, source, asked, again)
     room = sum(request.tools.count(source))
     if failed is None and request.tools.count_text(text) >= room:
         return WrittenSummary(
@@ -77,7 +127,37 @@ def write_summary(
         )
     if request.tools.count_text(text) > TOLERANCE * budget.most:
         text = shorten_summary(text, budget.most, count=request.tools.count_text)
-    return WrittenSummary(text, "model", calls=calls)
+    return WrittenSummary(text, "model", detail=_said_of(flagged), calls=calls, flagged=flagged, report=reply.report)
+
+
+def _checked(
+    request: CompressionRequest, source: Sequence[BaseMessage], asked: Asked, reply: _Reply
+) -> tuple[str, tuple[str, ...]]:
+    """The summary in a reply without what was made up, and the values that were."""
+    if reply.failed is not None:
+        return "", ()
+    text, _ = split_reply(reply.text, markers=bool(request.goals.now))
+    known = (transcript(source), asked.earlier, asked.kept, asked.goals, request.instructions)
+    invented = invented_values(text, known)
+    return remove_invented(text, invented), tuple(invented)
+
+
+def _said_of(flagged: Sequence[str]) -> str:
+    """What a report says of values that were taken out."""
+    if not flagged:
+        return ""
+    more = f" and {len(flagged) - SHOWN_FLAGGED} more" if len(flagged) > SHOWN_FLAGGED else ""
+    named = ", ".join(value[:60] for value in flagged[:SHOWN_FLAGGED])
+    return f"the summary stated what is in no source, and it was taken out: {named}{more}"
+
+
+def _shortened(request: CompressionRequest, kept: str) -> str:
+    """What of the ledger the model is shown: what need not be said again, a tenth of its window at most."""
+    window = request.summariser_window
+    most = SHOWN_LEDGER if window is None else min(SHOWN_LEDGER, window // 10)
+    if request.tools.count_text(kept) <= most:
+        return kept
+    return request.tools.truncate(kept, most).rpartition("\n")[0]
 
 
 def _extract(
@@ -87,18 +167,36 @@ def _extract(
     return extract_summary(source, budget.most, count=request.tools.count_text, earlier=said)
 
 
+@dataclass(frozen=True, slots=True)
+class _Reply:
+    """What a model answered.
+
+    Attributes:
+        text: The summary as it wrote it.
+        report: The same with what it wrote of each part.
+        failed: The result that cannot be used; `None` where there is a summary.
+        calls: Attempts made.
+    """
+
+    text: str = ""
+    report: str = ""
+    failed: TaskResult | None = None
+    calls: int = 0
+
+
 def _ask(
-    request: CompressionRequest, source: Sequence[BaseMessage], budget: SummaryBudget, earlier: str
-) -> Generator[list[CompressionTask], list[TaskResult], tuple[str, TaskResult | None, int]]:
+    request: CompressionRequest, source: Sequence[BaseMessage], asked: Asked
+) -> Generator[list[CompressionTask], list[TaskResult], _Reply]:
     """Ask the model, in parts where the source is larger than its window; twice then: the parts, and their union."""
-    size = _part_size(request, budget, earlier)
+    size = _part_size(request, asked)
     calls = 0
     while True:
         parts = split_transcript(source, size, request.tools.count_text, request.config.encoding_model)
         if not parts:
-            return "", TaskResult(failure=TaskFailure.EMPTY, detail="there is no text to summarise"), calls
+            empty = TaskResult(failure=TaskFailure.EMPTY, detail="there is no text to summarise")
+            return _Reply(failed=empty, calls=calls)
         results = yield [
-            _task(request, part, budget, earlier, part=place, parts=len(parts)) for place, part in enumerate(parts, 1)
+            _task(request, part, asked, part=place, parts=len(parts)) for place, part in enumerate(parts, 1)
         ]
         calls += sum(result.attempts for result in results)
         failed = next((result for result in results if not result.ok), None)
@@ -106,39 +204,48 @@ def _ask(
             break
         largest = max(map(request.tools.count_text, parts))
         if failed.failure is not TaskFailure.OVERFLOW or largest <= SMALLEST_PART:
-            return "", failed, calls
+            return _Reply(failed=failed, calls=calls)
         size = max(SMALLEST_PART, largest // 2)  # the model's window is smaller than was thought
-    if len(results) == 1:
-        return results[0].text, None, calls
-    union = "\n\n".join(result.text for result in results)
-    if request.tools.count_text(union) <= budget.most:
-        return union, None, calls
-    final = (yield [_task(request, union, budget, earlier)])[0]
+    report = "\n\n".join(result.text for result in results)
+    if len(results) == 1 or request.tools.count_text(report) <= asked.budget.most:
+        return _Reply(report, report, calls=calls)
+    final = (yield [_task(request, report, asked)])[0]
     calls += final.attempts
     if final.ok:
-        return final.text, None, calls
+        return _Reply(final.text, f"{report}\n{final.text}", calls=calls)
     # The parts are good: shortening them loses less than the extractive summary of the source would.
-    return shorten_summary(union, budget.most, count=request.tools.count_text), None, calls
+    text, _ = split_reply(report)
+    return _Reply(shorten_summary(text, asked.budget.most, count=request.tools.count_text), report, calls=calls)
 
 
-def _task(
-    request: CompressionRequest, text: str, budget: SummaryBudget, earlier: str, *, part: int = 0, parts: int = 0
-) -> CompressionTask:
+def _task(request: CompressionRequest, text: str, asked: Asked, *, part: int = 0, parts: int = 0) -> CompressionTask:
     whole = parts <= 1
     prompt = summary_prompt(
         text,
-        budget,
-        earlier=earlier,
-        instructions=request.instructions,
+        asked.budget,
+        earlier=asked.earlier,
+        goals=asked.goals,
+        ledger=asked.kept,
+        mode=request.mode,
+        instructions="\n".join(filter(None, (request.instructions, _repair(asked.invented)))),
         part=0 if whole else part,
         parts=0 if whole else parts,
     )
-    return CompressionTask(prompt, budget.most)
+    return CompressionTask(prompt, asked.budget.most)
 
 
-def _part_size(request: CompressionRequest, budget: SummaryBudget, earlier: str) -> int | None:
+def _repair(invented: Sequence[str]) -> str:
+    """What is said at the second try."""
+    if not invented:
+        return ""
+    named = ", ".join(value[:60] for value in invented[:SHOWN_FLAGGED])
+    return f"a first record stated values that are not in the conversation ({named}); state only what it says."
+
+
+def _part_size(request: CompressionRequest, asked: Asked) -> int | None:
     """How much of the conversation fits into one prompt, in tokens; `None` where the window is not known."""
     if request.summariser_window is None:
         return None
-    around = PROMPT_TOKENS + request.tools.count_text(earlier) + request.tools.count_text(request.instructions)
-    return max(SMALLEST_PART, request.summariser_window - around - 2 * budget.most)
+    texts = (asked.earlier, asked.kept, asked.goals, request.instructions, _repair(asked.invented))
+    around = PROMPT_TOKENS + sum(map(request.tools.count_text, texts))
+    return max(SMALLEST_PART, request.summariser_window - around - 2 * asked.budget.most)

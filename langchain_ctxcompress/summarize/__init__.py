@@ -8,6 +8,14 @@ from langchain_ctxcompress.summarize.chat_model import ChatModelSummariser, reso
 from langchain_ctxcompress.summarize.extractive import extract_summary, shorten_summary
 from langchain_ctxcompress.summarize.guards import is_overflow, judge_reply
 from langchain_ctxcompress.summarize.levels import SummaryBudget, summary_budget
+from langchain_ctxcompress.summarize.modes import (
+    Mode,
+    PreservationStrategy,
+    SummaryMode,
+    mode_names,
+    register_mode,
+    resolve_mode,
+)
 from langchain_ctxcompress.summarize.prompts import summary_prompt
 from langchain_ctxcompress.summarize.rewriting import TARGET_SHARE, CompressionLevel, rewrite_budget, rewrite_prompt
 from langchain_ctxcompress.summarize.tasks import CompressionTask, TaskFailure, TaskResult, TaskStatus
@@ -18,13 +26,19 @@ __all__ = [
     "ChatModelSummariser",
     "CompressionLevel",
     "CompressionTask",
+    "Mode",
+    "PreservationStrategy",
     "SummaryBudget",
+    "SummaryMode",
     "TaskFailure",
     "TaskResult",
     "TaskStatus",
     "extract_summary",
     "is_overflow",
     "judge_reply",
+    "mode_names",
+    "register_mode",
+    "resolve_mode",
     "resolve_model",
     "rewrite_budget",
     "rewrite_prompt",

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from langchain_ctxcompress.summarize.levels import SummaryBudget
+from langchain_ctxcompress.summarize.modes import Mode, SummaryMode, resolve_mode
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-PROMPT_TOKENS = 600
-"""Room for the prompt around the conversation; the template and the markers take about 400 tokens."""
+PROMPT_TOKENS = 900
+"""Room for the prompt around the conversation; the template and the markers take about 700 tokens."""
 
 
 def summary_prompt(
@@ -22,6 +23,9 @@ def summary_prompt(
     budget: SummaryBudget,
     *,
     earlier: str = "",
+    goals: str = "",
+    ledger: str = "",
+    mode: SummaryMode | str = Mode.ASSISTANT,
     instructions: str = "",
     part: int = 0,
     parts: int = 0,
@@ -33,17 +37,29 @@ def summary_prompt(
             are made from a hash of it.
         budget: How long the summary should be, in tokens.
         earlier: Texts of earlier summaries, as an anchor.
+        goals: What the work is for, as the reader is shown it.
+        ledger: What code keeps of the conversation, as the reader is shown it.
+        mode: What kind of conversation it is.
         instructions: The caller's own, put into the task.
         part: Which part this is, from 1; 0 where the conversation is whole.
         parts: How many parts there are.
     """
-    seal = seal_of(conversation, earlier)
+    seal = seal_of(*filter(None, (conversation, earlier, goals, ledger)))
+    kind = resolve_mode(mode)
     task = template("summary.j2").render(
         open=f"<conversation-{seal}>",
         close=f"</conversation-{seal}>",
         earlier_open=f"<earlier-{seal}>",
         earlier_close=f"</earlier-{seal}>",
         earlier=earlier,
+        goals_open=f"<goals-{seal}>",
+        goals_close=f"</goals-{seal}>",
+        goals=goals,
+        ledger_open=f"<records-{seal}>",
+        ledger_close=f"</records-{seal}>",
+        ledger=ledger,
+        focus=kind.focus,
+        preserve=kind.preserve,
         instructions=instructions,
         part=part,
         parts=parts,
@@ -59,7 +75,7 @@ def seal_of(*texts: str) -> str:
     return hashlib.blake2b("\x1f".join(texts).encode("utf-8", "replace"), digest_size=6).hexdigest()
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def template(name: str) -> Template:
     """A prompt's template, by the name of its file.
 
