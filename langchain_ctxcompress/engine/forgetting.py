@@ -59,7 +59,7 @@ def _renew(session: Session, tools: Tools, config: PrunerConfig) -> StoreSteps[N
         current = chain.by_id[checkpoint.checkpoint_id]
         rendered = _rendered(chain, current, tools, config) if current.rendered else ""
         done = current.model_copy(update={"rendered": rendered, "stale": False})
-        yield from session.history.put_checkpoint_steps(done)
+        yield from session.history.put_checkpoint_steps(done, again=True)
 
 
 def _text(session: Session, chain: CheckpointChain, checkpoint: CheckpointSummary, tools: Tools) -> StoreSteps[str]:

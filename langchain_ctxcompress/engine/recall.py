@@ -7,19 +7,16 @@ from collections.abc import Iterable
 from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.engine.sessions import Sessions
-from langchain_ctxcompress.storage import StoreSteps, session_ids
+from langchain_ctxcompress.storage import CheckpointChain, StoreSteps, session_ids
 
 
 def expand(sessions: Sessions, checkpoint_id: str, session_id: str | None) -> StoreSteps[list[BaseMessage] | None]:
     """The originals that a checkpoint covers; `None` for an unknown one."""
     for name in (yield from _where(sessions, session_id)):
-        session = sessions.get(name)
-        covered = session.chain.covered_by(checkpoint_id)
-        if covered is None:
-            yield from session.refresh()
-            covered = session.chain.covered_by(checkpoint_id)
+        history = sessions.get(name).history
+        covered = CheckpointChain((yield from history.summaries.behind(checkpoint_id))).covered_by(checkpoint_id)
         if covered is not None:
-            return (yield from session.history.get_steps(covered, covered))
+            return (yield from history.get_steps(covered, covered))
     return None
 
 

@@ -12,11 +12,11 @@ from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.engine.idle import Seen
 from langchain_ctxcompress.errors import StorageError
-from langchain_ctxcompress.messages import is_summary, summary_mark
 from langchain_ctxcompress.storage import (
     CheckpointChain,
     CheckpointSummary,
     CountMessages,
+    OpenChain,
     RedactHook,
     SessionHistory,
     SnapshotStore,
@@ -53,7 +53,7 @@ class Session:
     def __init__(self, history: SessionHistory, snapshots: SnapshotStore) -> None:
         self.history = history
         self.snapshots = snapshots
-        self._chain: CheckpointChain | None = None
+        self._open = OpenChain(history.summaries)
         self.seen: Seen | None = None
         """The last list that needed nothing."""
         self.epoch = 0
@@ -61,30 +61,23 @@ class Session:
 
     @property
     def chain(self) -> CheckpointChain:
-        """The checkpoints that are known."""
-        return self._chain or CheckpointChain()
+        """The checkpoints that are known: all that matter to the last list."""
+        return self._open.chain
 
     def view(self, messages: Sequence[BaseMessage]) -> StoreSteps[View]:
-        """The active context of a list; reads the checkpoints where they are not known yet.
+        """The active context of a list; reads the checkpoints that matter to it where they are not known yet."""
+        yield from self.look(messages)
+        return self.chain.apply(messages)
+
+    def look(self, messages: Sequence[BaseMessage]) -> StoreSteps[None]:
+        """Read the checkpoints that matter to a list and are not known yet.
 
         A store that cannot be read costs no more than this: the list is taken as it is.
         """
-        named = next((mark for m in messages if is_summary(m) and (mark := summary_mark(m))), None)
-        head = ((named or {}).get("checkpoint_ids") or [None])[-1]
-        if self._chain is None or (head is not None and head not in self._chain.by_id):
-            try:
-                yield from self.refresh()
-            except StorageError as error:
-                logger.warning("session %s: its checkpoints cannot be read: %s", self.history.session_id, error)
-        return self.chain.apply(messages)
-
-    def refresh(self) -> StoreSteps[None]:
-        """Read the checkpoints from the store.
-
-        Raises:
-            StorageError: The store failed.
-        """
-        self._chain = CheckpointChain((yield from self.history.checkpoints_steps()))
+        try:
+            yield from self._open.look(messages)
+        except StorageError as error:
+            logger.warning("session %s: its checkpoints cannot be read: %s", self.history.session_id, error)
 
     def record(
         self,
@@ -111,18 +104,12 @@ class Session:
         saved = yield from self._save(actions, remnants)
         for checkpoint in checkpoints:
             yield from self.history.put_checkpoint_steps(checkpoint)
-        chain = self.chain.with_records(checkpoints)
-        outdated = [record for record in chain.records[:-LEDGERS_KEPT] if record.ledger]
+        self._open.add(checkpoints)
+        outdated = [record for record in self.chain.records[:-LEDGERS_KEPT] if record.ledger]
         for record in outdated:
-            yield from self.history.put_checkpoint_steps(record.model_copy(update={"ledger": {}}))
-        if outdated:
-            chain = CheckpointChain(
-                [
-                    *(r.model_copy(update={"ledger": {}}) for r in chain.records[:-LEDGERS_KEPT]),
-                    *chain.records[-LEDGERS_KEPT:],
-                ]
-            )
-        self._chain = chain
+            bare = record.model_copy(update={"ledger": {}})
+            yield from self.history.put_checkpoint_steps(bare, again=True)
+            self._open.exchange(bare)
         return saved
 
     def _save(self, actions: Sequence[EmergencyAction], remnants: Sequence[BaseMessage]) -> StoreSteps[list[str]]:
@@ -140,7 +127,7 @@ class Session:
 
     def forget(self) -> None:
         """Read the checkpoints again at the next view; drafts in the making are of no use any more."""
-        self._chain = None
+        self._open.forget()
         self.epoch += 1
 
 

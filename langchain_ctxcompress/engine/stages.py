@@ -60,6 +60,9 @@ def _compress(job: Job) -> EngineSteps[CompressionResult]:
     if not job.config.enabled:
         _check(job.messages)
         return as_given(job, Reason.DISABLED)
+    if job.session.seen is not None and job.session.chain.partial:  # a message that comes back is told by the store
+        _check(job.messages)
+        yield from _storing(job.session.look(job.messages))
     if (idle := _idle(job, started)) is not None:
         return idle
     _check(job.messages)

@@ -16,6 +16,7 @@ from langchain_ctxcompress.storage.boundaries import (
 from langchain_ctxcompress.storage.branches import Branch
 from langchain_ctxcompress.storage.codec import decode_message, encode_message
 from langchain_ctxcompress.storage.history import SessionHistory, check_messages, session_ids
+from langchain_ctxcompress.storage.opening import OpenChain
 from langchain_ctxcompress.storage.records import SCHEMA_VERSION, CheckpointSummary, Quote, SessionInfo
 from langchain_ctxcompress.storage.redaction import RedactHook
 from langchain_ctxcompress.storage.snapshot_parts import Purpose, Snapshot
@@ -30,6 +31,7 @@ __all__ = [
     "CheckpointChain",
     "CheckpointSummary",
     "CountMessages",
+    "OpenChain",
     "Purpose",
     "Quote",
     "RedactHook",

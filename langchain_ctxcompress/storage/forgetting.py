@@ -140,7 +140,7 @@ def forget_steps(
     removed, damaged = yield from _forget_in_log(keys, log, cleaning.forgotten)
     labels = [encode_label(message_id) for message_id in sorted(cleaning.forgotten)]
     if labels:
-        yield [PutOp(namespace, label, None) for label in labels for namespace in (keys.ids, keys.texts)]
+        yield [PutOp(namespace, label, None) for label in labels for namespace in (keys.ids, keys.texts, keys.touched)]
     log.forget(cleaning.forgotten)
     if problems or damaged:
         msg = f"{removed} messages were removed, but not all can be searched: {'; '.join([*problems, *damaged])}"

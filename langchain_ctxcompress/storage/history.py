@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import BaseMessage
 
-from langchain_ctxcompress.errors import InvalidMessagesError, RecordError
+from langchain_ctxcompress.errors import InvalidMessagesError
 from langchain_ctxcompress.messages import ensure_ids, is_derived
 from langchain_ctxcompress.storage.backends import open_store
 from langchain_ctxcompress.storage.branches import BEGINNING, Branch, BranchTree, followed, said
+from langchain_ctxcompress.storage.checkpoints import CheckpointStore
 from langchain_ctxcompress.storage.forgetting import forget_steps
 from langchain_ctxcompress.storage.keys import SessionKeys, root_of
 from langchain_ctxcompress.storage.log import Entry, Revision, Said, SessionLog
 from langchain_ctxcompress.storage.markdown import session_markdown
 from langchain_ctxcompress.storage.pages import HistoryPages
-from langchain_ctxcompress.storage.records import SCHEMA_VERSION, CheckpointSummary, SessionInfo, checkpoint_value
+from langchain_ctxcompress.storage.records import CheckpointSummary, SessionInfo
 from langchain_ctxcompress.storage.redaction import RedactHook, Redactor
 from langchain_ctxcompress.storage.search import rank
 from langchain_ctxcompress.storage.steps import StoreSteps, arun, run
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MOST_CHECKPOINTS = 1_000_000
-"""Checkpoints of one session that are read at once."""
+MOST_SESSIONS = 1_000_000
+"""Sessions of a tenant that are listed at once."""
 
 
 class SessionHistory:
@@ -73,6 +74,7 @@ class SessionHistory:
         self._last: Said | None = None
         self._redactor = Redactor(redact)
         self._texts = TextIndex(self.store, self._keys)
+        self.summaries = CheckpointStore(self._keys, session_id)
 
     def __repr__(self) -> str:
         return f"SessionHistory(ctxcompress_record='history', session_id={self.session_id!r})"
@@ -284,27 +286,18 @@ class SessionHistory:
         entries = yield from self._log.find(message_ids, contents)
         return [entry.message() for entry in entries]
 
-    def put_checkpoint_steps(self, checkpoint: CheckpointSummary) -> StoreSteps[None]:
-        """Write a summary checkpoint; the same one again changes nothing."""
-        from langgraph.store.base import PutOp
+    def put_checkpoint_steps(self, checkpoint: CheckpointSummary, *, again: bool = False) -> StoreSteps[None]:
+        """Write a summary checkpoint; the same one again changes nothing.
 
-        value = checkpoint_value(self._redactor.checkpoint(checkpoint))
-        yield [PutOp(self._keys.checkpoints, checkpoint.checkpoint_id, value, index=False)]
+        Args:
+            checkpoint: The checkpoint.
+            again: It is there already, and covers now what it covered then, or less.
+        """
+        yield from self.summaries.put(self._redactor.checkpoint(checkpoint), again=again)
 
     def checkpoints_steps(self) -> StoreSteps[list[CheckpointSummary]]:
         """The routine behind `checkpoints`."""
-        from langgraph.store.base import SearchOp
-
-        items = (yield [SearchOp(self._keys.checkpoints, limit=MOST_CHECKPOINTS)])[0]
-        found: list[CheckpointSummary] = []
-        for item in items:
-            try:
-                found.append(_checkpoint(item.value, item.key))
-            except RecordError as error:  # one damaged record costs no other (S5)
-                logger.warning("session %s: %s; it is left out", self.session_id, error)
-        return sorted(
-            found, key=lambda checkpoint: (checkpoint.number, checkpoint.created_at, checkpoint.checkpoint_id)
-        )
+        return (yield from self.summaries.all())
 
     def checkpoint_steps(self, checkpoint_id: str) -> StoreSteps[CheckpointSummary | None]:
         """Read one checkpoint.
@@ -312,10 +305,7 @@ class SessionHistory:
         Raises:
             RecordError: It is damaged or of an unknown version.
         """
-        from langgraph.store.base import GetOp
-
-        item = (yield [GetOp(self._keys.checkpoints, checkpoint_id)])[0]
-        return _checkpoint(item.value, checkpoint_id) if item else None
+        return (yield from self.summaries.one(checkpoint_id))
 
     def clear_steps(self) -> StoreSteps[None]:
         """The routine behind `clear`."""
@@ -351,7 +341,7 @@ def session_ids(namespace: Sequence[str] = ()) -> StoreSteps[list[str]]:
     """The ids of every session that a store holds for a tenant; a damaged record is logged and left out (S5)."""
     from langgraph.store.base import SearchOp
 
-    items = (yield [SearchOp((*root_of(namespace), "sessions"), limit=MOST_CHECKPOINTS)])[0]
+    items = (yield [SearchOp((*root_of(namespace), "sessions"), limit=MOST_SESSIONS)])[0]
     found: list[str] = []
     for item in items:
         try:
@@ -359,13 +349,3 @@ def session_ids(namespace: Sequence[str] = ()) -> StoreSteps[list[str]]:
         except (KeyError, TypeError, ValueError) as error:
             logger.warning("the record of session %s is damaged: %r; it is left out", item.key, error)
     return found
-
-
-def _checkpoint(value: dict[str, Any], key: str) -> CheckpointSummary:
-    name = f"checkpoint {key}"
-    try:
-        record = json.loads(value["record"]) if value.get("schema_version") == SCHEMA_VERSION else value
-    except (KeyError, TypeError, ValueError) as error:
-        msg = f"{name} is damaged: {type(error).__name__}: {error}"
-        raise RecordError(msg) from error
-    return CheckpointSummary.load(record, name=name)

@@ -134,14 +134,16 @@ class Reach:
 
 
 class CheckpointChain:
-    """All checkpoints of a session, and the chains they form.
+    """The checkpoints of a session, and the chains they form.
 
     Args:
         records: The checkpoints, oldest first.
+        partial: Whether the session has others, which do not matter to the lists that are asked for.
     """
 
-    def __init__(self, records: Sequence[CheckpointSummary] = ()) -> None:
+    def __init__(self, records: Sequence[CheckpointSummary] = (), *, partial: bool = False) -> None:
         self.records = tuple(records)
+        self.partial = partial
         self._reach: tuple[str, Reach] = ("", Reach())
 
     @cached_property
@@ -156,7 +158,13 @@ class CheckpointChain:
 
     def with_records(self, records: Sequence[CheckpointSummary]) -> CheckpointChain:
         """The chain with further checkpoints."""
-        return CheckpointChain((*self.records, *(r for r in records if r.checkpoint_id not in self.by_id)))
+        further = (*self.records, *(r for r in records if r.checkpoint_id not in self.by_id))
+        return CheckpointChain(sorted(further, key=lambda record: record.number), partial=self.partial)
+
+    def exchanged(self, record: CheckpointSummary) -> CheckpointChain:
+        """The chain with a checkpoint in place of the one that has its id."""
+        records = [record if own.checkpoint_id == record.checkpoint_id else own for own in self.records]
+        return CheckpointChain(records, partial=self.partial)
 
     def shown(self, head: CheckpointSummary | None) -> tuple[CheckpointSummary, ...]:
         """The checkpoints whose texts stand in the summary message of `head`."""
@@ -208,7 +216,7 @@ class CheckpointChain:
         place = next((i for i, message in enumerate(messages) if is_summary(message)), None)
         if place is None and not self.records:
             return View(list(messages))
-        head = self._named_head(messages[place]) if place is not None else head or self._implied_head(messages)
+        head = self._named_head(messages[place]) if place is not None else head or self.implied_head(messages)
         if head is None:
             return View(list(messages))
         reach = self.reach(head)
@@ -240,11 +248,24 @@ class CheckpointChain:
         remnants = tuple(message for message in kept if is_pinned(message) and reach.is_remnant(message))
         return View(kept, head, tuple(returned), restored, remnants)
 
+    def _is_whole(self, head: CheckpointSummary) -> bool:
+        """Whether all of a chain is known, and it did anything: one that was read in part shows less than it did."""
+        if not self.partial:
+            return bool(self.reach(head).touched)
+        passed: set[str] = set()
+        record: CheckpointSummary | None = head
+        while record and record.checkpoint_id not in passed:
+            passed.add(record.checkpoint_id)
+            if not record.previous:
+                return bool(self.reach(head).touched)
+            record = self.by_id.get(record.previous)
+        return False
+
     def _named_head(self, message: BaseMessage) -> CheckpointSummary | None:
         ids = (summary_mark(message) or {}).get("checkpoint_ids") or [""]
         return self.by_id.get(ids[-1])
 
-    def _implied_head(self, messages: Sequence[BaseMessage]) -> CheckpointSummary | None:
+    def implied_head(self, messages: Sequence[BaseMessage]) -> CheckpointSummary | None:
         """The newest checkpoint that the list stands on although it does not name it.
 
         Its chain must be there whole (the originals were sent again), or what came right behind it must be: a fork from
@@ -257,7 +278,7 @@ class CheckpointChain:
             reach = self.reach(record)
             if record.rendered and present.isdisjoint(reach.covered):
                 continue  # somebody removed the summary message: it stays removed
-            if record.next_id in present or (reach.touched and reach.touched <= present):
+            if record.next_id in present or (self._is_whole(record) and reach.touched <= present):
                 return record
         return None
 

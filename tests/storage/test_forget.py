@@ -11,7 +11,7 @@ from langgraph.store.memory import InMemoryStore
 from langchain_ctxcompress import ContextCompressor, PrunerConfig, SessionHistory, SnapshotStore
 from langchain_ctxcompress.errors import RecordError, StorageError
 from langchain_ctxcompress.messages import is_summary
-from langchain_ctxcompress.storage import CheckpointSummary, Quote, open_store
+from langchain_ctxcompress.storage import CheckpointSummary, Quote, open_store, run
 from langchain_ctxcompress.storage.forgetting import TAKEN_BACK
 from tests.storage.stores import SyncOnlyStore, WatchedStore
 from tests.support.conversations import conversations
@@ -165,8 +165,7 @@ class TestSummaries:
             ),
         ]
         for checkpoint in chain:
-            for ops in history.put_checkpoint_steps(checkpoint):
-                history.store.batch(ops)
+            run(history.put_checkpoint_steps(checkpoint), history.store)
         history.forget_messages(["m"])
         assert SECRET not in everything(history.store)
         found = {checkpoint.checkpoint_id: checkpoint for checkpoint in history.checkpoints()}
