@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +13,8 @@ from langchain_ctxcompress.cli.settings import check_store, default_store, shown
 from langchain_ctxcompress.errors import ConfigError, StorageError
 
 if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
+
     from langchain_ctxcompress.storage import SessionHistory, SessionInfo, SnapshotStore
     from langchain_ctxcompress.tokens import MessageCounter
 
@@ -92,6 +95,28 @@ class Archive:
         from langchain_ctxcompress.storage import SnapshotStore
 
         return SnapshotStore(self.store, session_id=session_id, count=self.count)
+
+    def search(self, query: str, sessions: Sequence[str], most: int) -> tuple[list[tuple[str, BaseMessage]], list[str]]:
+        """The messages that match best, with their sessions, the best first; and what could not be read.
+
+        Args:
+            query: What is looked for.
+            sessions: Where.
+            most: The most messages to return.
+        """
+        from langchain_ctxcompress.storage.search import rank
+
+        found: list[tuple[str, BaseMessage]] = []
+        errors: list[str] = []
+        for name in sessions:
+            try:
+                found += [(name, message) for message in self.history(name).search(query, limit=most)]
+            except StorageError as error:  # one damaged session costs no other
+                errors.append(str(error))
+        if len(sessions) > 1:  # each session's own order says nothing of the others
+            places = {id(message): place for place, message in enumerate(rank([m for _, m in found], query, most))}
+            found.sort(key=lambda one: places.get(id(one[1]), len(places)))
+        return found[:most], errors
 
     def info(self, session_id: str) -> SessionInfo:
         """What is known of a session; a size that was not noted is counted now.

@@ -107,9 +107,7 @@ def search(
         str | None,
         typer.Option("--session", metavar="SESSION", help="Only in this session. Default: in all.", show_default=False),
     ] = None,
-    most: Annotated[
-        int, typer.Option("--most", metavar="N", min=1, help="The most messages of one session that are shown.")
-    ] = 5,
+    most: Annotated[int, typer.Option("--most", metavar="N", min=1, help="The most messages that are shown.")] = 10,
     store: Store = None,
     as_json: AsJson = False,
 ) -> None:
@@ -121,20 +119,24 @@ def search(
 
         archive = Archive(store)
         sessions = archive.session_ids() if session is None else [archive.find(session)]
-        found = {name: messages for name in sessions if (messages := archive.history(name).search(query, limit=most))}
+        found, errors = archive.search(query, sessions, most)
+        for error in errors:
+            say(error)
         if as_json:
-            results = [(name, message) for name, messages in found.items() for message in messages]
-            emit_json(
-                {"results": [{"session_id": name, "message": plain_message(message)} for name, message in results]}
-            )
-        for name, messages in {} if as_json else found.items():
-            rows = [(speaker(message), message.id or "", excerpt(message, query)) for message in messages]
-            columns = ("who", "message id", "text")
-            emit_table(name, columns, rows, whole=("message id",), excerpts=("text",), wide_only=("message id",))
-            emit_line("")
-        if not found and not as_json:
+            results = [{"session_id": name, "message": plain_message(message)} for name, message in found]
+            emit_json({"results": results, "errors": errors})
+        elif not found:
             emit_line(f"Nothing found for {query!r} in {archive.shown}")
-        raise typer.Exit(BAD_INPUT if warnings else OK)
+        else:
+            by_session: dict[str, list[Sequence[str]]] = {}  # in the order of their best match
+            for name, message in found:
+                row = (speaker(message), message.id or "", excerpt(message, query))
+                by_session.setdefault(name, []).append(row)
+            columns = ("who", "message id", "text")
+            for name, rows in by_session.items():
+                emit_table(name, columns, rows, whole=("message id",), excerpts=("text",), wide_only=("message id",))
+                emit_line("")
+        raise typer.Exit(BAD_INPUT if errors or warnings else OK)
 
 
 @history_app.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,40 @@ def test_looking_changes_nothing(tmp_path: Path) -> None:
     for command in (["history", "list"], ["history", "show", "s"], ["history", "export", "s"], ["snapshot", "list"]):
         run(*command, "--store", str(file))
     assert SessionHistory(file, session_id="s").info() == before
+
+
+@pytest.mark.parametrize(
+    ("store_option", "told"),
+    [
+        ("redis:6379", "--store is 'redis:6379': it must be the path of a SQLite file"),
+        ("mysql://user:secret@host/db", "--store is 'mysql://host/db': it must be"),
+        ("user:secret@host/db", "--store is '…host/db': it must be"),
+        (":memory:", "--store is ':memory:': nothing stays in memory"),
+        ("sqlite:", "--store is 'sqlite:': it must be"),
+        ("nowhere/x.db", "there is no file 'nowhere/x.db'"),
+        ("letter.txt", "the SQLite file letter.txt cannot be used as a store"),
+        ("other.db", "the file 'other.db' is no archive"),
+        ("empty.db", "the file 'empty.db' is no archive"),
+        ("postgresql://u:secret@127.0.0.1:1/db", "the PostgreSQL server cannot be used as a store"),
+    ],
+)
+def test_a_wrong_store_is_one_line_and_nothing_is_made(
+    store_option: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("letter.txt").write_text("Dear reader, " * 100)
+    Path("empty.db").touch()
+    with sqlite3.connect("other.db") as connection:
+        connection.execute("CREATE TABLE own (x)")
+    connection.close()
+    before = {child.name: child.read_bytes() for child in tmp_path.iterdir()}
+    for command in (["list"], ["show", "x"], ["search", "x"], ["export", "x"]):
+        done = runner.invoke(app, ["history", *command, "--store", store_option])
+        assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+        line = done.stderr.removeprefix("ctxcompress: ")
+        assert line.startswith(told) or "langchain-ctxcompress[postgres]" in line
+        assert "secret" not in line
+    assert {child.name: child.read_bytes() for child in tmp_path.iterdir()} == before
 
 
 class TestBranches:

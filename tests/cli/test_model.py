@@ -98,3 +98,14 @@ def test_a_server_that_does_not_know_the_model_costs_nothing_but_the_summary(ser
     assert record["ctxcompress"]["outcome"] == "degraded"
     assert record["ctxcompress"]["tokens_after"] < LIMIT
     assert "Traceback" not in said
+
+
+def test_compare_asks_the_model_where_a_strategy_does(server: Server, tmp_path: Path) -> None:
+    path = write(tmp_path / "in.jsonl", {"messages": exchanges(12)})
+    options = ["--limit", str(LIMIT), "--model", "tiny", "--base-url", server.url, "--json"]
+    done = CliRunner().invoke(app, ["compare", path, *options])
+    assert done.exit_code == 0, done.output
+    calls = {row["strategy"]: row["model_calls"] for row in json.loads(done.stdout)["totals"]}
+    assert sum(calls.values()) == len(server.asked)
+    assert calls["middle-out"] >= 1
+    assert calls["top-down-truncation"] == calls["clear-tools"] == calls["pack"] == 0
