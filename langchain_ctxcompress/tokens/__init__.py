@@ -6,15 +6,22 @@ common encodings and counts the same as tiktoken without a network; tiktoken is 
 """
 
 from langchain_ctxcompress.tokens.encodings import DEFAULT_ENCODING, MARGIN_PERCENT, Encoding, encoding_for
-from langchain_ctxcompress.tokens.messages import MESSAGE_OVERHEAD, MessageCounter, count_message
+from langchain_ctxcompress.tokens.messages import MESSAGE_OVERHEAD, count_message
+from langchain_ctxcompress.tokens.meter import Measured, TokenMeter, continues
 from langchain_ctxcompress.tokens.text import count_batch, count_tokens, estimate_tokens, truncate_to_tokens
+
+MessageCounter = TokenMeter
+"""The meter by what it is called with: a list, for the size of each message."""
 
 __all__ = [
     "DEFAULT_ENCODING",
     "MARGIN_PERCENT",
     "MESSAGE_OVERHEAD",
     "Encoding",
+    "Measured",
     "MessageCounter",
+    "TokenMeter",
+    "continues",
     "count_batch",
     "count_message",
     "count_tokens",

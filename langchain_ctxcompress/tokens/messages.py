@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
@@ -46,57 +45,21 @@ _CALL_BLOCKS = frozenset({"tool_use", "tool_call", "function_call", "tool_call_c
 _OPAQUE_KEYS = frozenset({"type", "id", "index", "signature", "data", "base64", "encrypted_content", "cache_control"})
 
 
-_NOTHING: tuple[Callable[[], BaseMessage | None], int] = (lambda: None, -1)
-
-
-class MessageCounter:
-    """Counts messages, each message object once as long as it lives.
-
-    A message that is changed in place keeps its first count: make a copy instead (`model_copy`), as LangGraph's
-    reducers do. Safe to share between threads.
-
-    Args:
-        model: Whose tokens are counted, as in `count_tokens`.
-    """
-
-    def __init__(self, model: str | None = None) -> None:
-        self.model = model
-        self._known: dict[int, tuple[Callable[[], BaseMessage | None], int]] = {}
-
-    def __call__(self, messages: Sequence[BaseMessage]) -> list[int]:
-        """The size of each message in tokens, in order.
-
-        Raises:
-            TokenCountError: A message cannot be counted; the error has its id.
-        """
-        known = self._known
-        nothing = _NOTHING
-        counts = [entry[1] if (entry := known.get(id(m), nothing))[0]() is m else -1 for m in messages]
-        new = [place for place, count in enumerate(counts) if count < 0]
-        if new:
-            sizes = _count_messages([messages[place] for place in new], self.model)
-            for place, tokens in zip(new, sizes, strict=True):
-                counts[place] = tokens
-                self._remember(messages[place], tokens)
-        return counts
-
-    def _remember(self, message: BaseMessage, tokens: int) -> None:
-        """Keep the size as long as the message lives: a weak reference, so that the cache keeps none alive."""
-        known, key = self._known, id(message)
-        known[key] = (weakref.ref(message, lambda _: known.pop(key, None)), tokens)
-
-
 def count_message(message: BaseMessage, model: str | None = None) -> int:
     """The size of one message in tokens, counted anew.
 
     Raises:
         TokenCountError: The message cannot be counted.
     """
-    return _count_messages((message,), model)[0]
+    return count_messages((message,), model)[0]
 
 
-def _count_messages(messages: Sequence[BaseMessage], model: str | None) -> list[int]:
-    """Count a batch in one call; where it fails, one by one, so that the error names the message that made it fail."""
+def count_messages(messages: Sequence[BaseMessage], model: str | None) -> list[int]:
+    """Count a batch in one call; where it fails, one by one, so that the error names the message that made it fail.
+
+    Raises:
+        TokenCountError: A message cannot be counted.
+    """
     texts: list[str] = []
     parts: list[tuple[int, int]] = []
     for message in messages:
@@ -111,7 +74,7 @@ def _count_messages(messages: Sequence[BaseMessage], model: str | None) -> list[
     except (TypeError, ValueError) as error:
         if len(messages) == 1:
             raise _uncountable(messages[0], error) from error
-        return [size for message in messages for size in _count_messages((message,), model)]
+        return [size for message in messages for size in count_messages((message,), model)]
     sizes: list[int] = []
     start = 0
     for length, fixed in parts:
