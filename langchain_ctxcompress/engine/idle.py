@@ -1,19 +1,19 @@
 """The idle step: a list that only grew, and needs nothing, is judged by what is new in it.
 
-What was seen before is told by the message objects themselves, which stay the same from step to step within a run. So a
-step costs what is new and one comparison of references; a list that is not a continuation is looked at whole.
+So a step costs what is new and one comparison with what was seen before; a list that is not a continuation is looked at
+whole.
 """
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from langchain_core.messages import BaseMessage
 
-from langchain_ctxcompress.messages import is_derived, kind_of, repair_messages, split_turns
+from langchain_ctxcompress.messages import is_derived, is_summary, kind_of, repair_messages, split_turns
 from langchain_ctxcompress.storage import CheckpointChain, CheckpointSummary
+from langchain_ctxcompress.tokens import Measured, continues
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,23 +21,29 @@ class Seen:
     """A list that was in order and under its soft limit.
 
     Attributes:
-        messages: Its messages, the objects themselves.
-        tokens: Their size in tokens.
-        turns: Their turns.
+        measured: Its messages and their size.
+        turns: Its turns.
         step: The place of the last AI message: everything before it is closed; 0 where there is none.
         head: The checkpoint it stands on.
     """
 
-    messages: tuple[BaseMessage, ...]
-    tokens: int
+    measured: Measured
     turns: int
     step: int
     head: CheckpointSummary | None
 
     @classmethod
-    def of(cls, messages: Sequence[BaseMessage], tokens: int, turns: int, head: CheckpointSummary | None) -> Seen:
+    def of(cls, measured: Measured, turns: int, head: CheckpointSummary | None) -> Seen:
         """What is to be remembered of a list."""
-        return cls(tuple(messages), tokens, turns, _last_step(messages), head)
+        return cls(measured, turns, _last_step(measured.messages), head)
+
+    def tokens(self, overhead_tokens: int) -> int:
+        """Size of all that is sent, in tokens.
+
+        Args:
+            overhead_tokens: What is known to be sent besides the messages.
+        """
+        return self.measured.tokens + overhead_tokens + self.measured.unseen(overhead_tokens)
 
     def grown(
         self,
@@ -52,22 +58,37 @@ class Seen:
             chain: The session's checkpoints: an original that comes back is no new message.
             count: Sizes of messages, in tokens.
         """
-        known = len(self.messages)
-        if len(messages) < known or not all(map(operator.is_, self.messages, messages)):
+        before = self.measured.messages
+        if not continues(messages, before):
             return None
-        new = messages[known:]
-        if not new:
-            return self
+        new = messages[len(before) :]
         if not all(isinstance(m, BaseMessage) and m.id and not is_derived(m) for m in new):
             return None
         if chain.records and (self.head is None or not chain.reach(self.head).touched.isdisjoint(m.id for m in new)):
             return None
+        measured = self.measured.grown(messages, count)
+        if not new:
+            return Seen(measured, self.turns, self.step, self.head)
         tail = messages[self.step :]
         if repair_messages(tail).changed:
             return None
-        turns = self.turns + len(split_turns(tail)) - len(split_turns(self.messages[self.step :]))
-        step = self.step + _last_step(tail)
-        return Seen(tuple(messages), self.tokens + sum(count(new)), turns, step, self.head)
+        turns = self.turns + len(split_turns(tail)) - len(split_turns(before[self.step :]))
+        return Seen(measured, turns, self.step + _last_step(tail), self.head)
+
+
+def stale_in(messages: Sequence[BaseMessage], head: CheckpointSummary | None) -> int:
+    """How many messages at the front were there when the list was last made smaller.
+
+    What providers reported with them is the size of a list that is no more.
+
+    Args:
+        messages: The list.
+        head: The checkpoint it stands on.
+    """
+    if head is None:
+        return len(messages) if any(map(is_summary, messages)) else 0
+    newest = (place for place in range(len(messages) - 1, -1, -1) if messages[place].id == head.newest_id)
+    return next(newest, len(messages) - 1) + 1
 
 
 def _last_step(messages: Sequence[BaseMessage]) -> int:

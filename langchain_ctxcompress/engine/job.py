@@ -14,6 +14,7 @@ from langchain_ctxcompress.limits import PrunerConfig
 from langchain_ctxcompress.storage import View
 from langchain_ctxcompress.strategies import CompressionRequest, CompressionStrategy, Tools
 from langchain_ctxcompress.summarize import CompressionTask, Mode, SummaryMode
+from langchain_ctxcompress.tokens import Measured
 
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore, Op
@@ -127,6 +128,7 @@ class Prepared:
     view: View
     orphans: tuple[BaseMessage, ...]
     request: CompressionRequest
+    measured: Measured
 
     @property
     def in_order(self) -> bool:

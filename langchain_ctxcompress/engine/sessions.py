@@ -34,6 +34,9 @@ MOST_SESSIONS = 1_024
 """Sessions that are remembered at once; a forgotten one is read again from the store."""
 
 
+MOST_LISTS = 64
+"""Sessions, the newest used, whose last list is held, so that its next step costs what is new in it."""
+
 SNAPSHOTS_KEPT = 20
 """The newest snapshots of emergencies that stay; others' snapshots are never removed."""
 
@@ -153,6 +156,7 @@ class Sessions:
         self._redact = redact
         self.namespace = tuple(namespace)
         self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self._listed: OrderedDict[str, Session] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, session_id: str) -> Session:
@@ -170,6 +174,10 @@ class Sessions:
                 if len(self._sessions) > MOST_SESSIONS:
                     self._sessions.popitem(last=False)
             self._sessions.move_to_end(session_id)
+            self._listed[session_id] = session
+            self._listed.move_to_end(session_id)
+            if len(self._listed) > MOST_LISTS:
+                self._listed.popitem(last=False)[1].seen = None
             return session
 
     def known(self) -> list[str]:

@@ -16,7 +16,7 @@ from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.engine.deferring import defers, start, started_event, take_up, under_way
 from langchain_ctxcompress.engine.events import event_of
-from langchain_ctxcompress.engine.idle import Seen
+from langchain_ctxcompress.engine.idle import Seen, stale_in
 from langchain_ctxcompress.engine.job import EngineSteps, Job, ModelCall, Prepared, ReportCall, SpanCall, StoreCall
 from langchain_ctxcompress.engine.result import CompressionPlan, CompressionResult, Outcome
 from langchain_ctxcompress.engine.validation import validated
@@ -35,6 +35,7 @@ from langchain_ctxcompress.strategies import (
 from langchain_ctxcompress.strategies.ageing import checkpoint_name
 from langchain_ctxcompress.strategies.base import goals_of
 from langchain_ctxcompress.summarize import CompressionTask, TaskResult
+from langchain_ctxcompress.tokens import Measured
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -74,8 +75,7 @@ def _compress(job: Job) -> EngineSteps[CompressionResult]:
     if prepared.in_order and draft.messages == request.messages:
         result = result_of(job, prepared, draft, started)
         if draft.reason in (Reason.BELOW_SOFT_LIMIT, Reason.IN_BACKGROUND) and not prepared.orphans:
-            tokens = request.tokens - request.overhead_tokens
-            job.session.seen = Seen.of(job.messages, tokens, result.turns_kept, request.head)
+            job.session.seen = Seen.of(prepared.measured, result.turns_kept, request.head)
         return replace(result, messages=list(job.messages))
     draft = replace(draft, checkpoints=_finished(draft, prepared))
     try:
@@ -95,7 +95,7 @@ def _idle(job: Job, started: float) -> CompressionResult | None:
     now = before.grown(job.messages, job.session.chain, job.tools.count) if before and not job.force else None
     if now is None:
         return None
-    tokens = now.tokens + job.overhead_tokens
+    tokens = now.tokens(job.overhead_tokens)
     reason = Reason.BELOW_SOFT_LIMIT
     if tokens >= job.config.soft_limit_tokens:
         if tokens >= job.config.hard_limit_tokens or not under_way(job):
@@ -185,14 +185,17 @@ def _prepare(job: Job) -> StoreSteps[Prepared]:
     messages = ensure_ids(repair.messages, job.session_id)
     head, chain = view.head, job.session.chain
     config = job.config.model_copy(update={"min_candidate_turns": 1}) if job.force else job.config
+    sizes = job.tools.count(messages)
+    measured = Measured.of(messages, sizes, stale=stale_in(messages, head))
     request = CompressionRequest(
-        tuple(messages),
-        tuple(job.tools.count(messages)),
+        measured.messages,
+        tuple(sizes),
         config,
         PruneUrgency.NONE,
         job.tools,
         session_id=job.session_id,
-        overhead_tokens=job.overhead_tokens,
+        # What the provider was sent beyond what is counted here takes room, too.
+        overhead_tokens=job.overhead_tokens + measured.unseen(job.overhead_tokens),
         head=head,
         shown=chain.shown(head),
         next_number=chain.next_number,
@@ -206,7 +209,7 @@ def _prepare(job: Job) -> StoreSteps[Prepared]:
     urgency = classify_prune_urgency(ContextWindow(total_token_estimate=request.tokens), config)
     if job.force and urgency is PruneUrgency.NONE:
         urgency = PruneUrgency.SOFT
-    return Prepared(originals, view, repair.dropped, replace(request, urgency=urgency))
+    return Prepared(originals, view, repair.dropped, replace(request, urgency=urgency), measured)
 
 
 def _run(job: Job, request: CompressionRequest) -> EngineSteps[CompressionDraft]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any, Literal
 
 from langchain_core.messages import BaseMessage, SystemMessage
@@ -25,6 +24,7 @@ from langchain_ctxcompress.graph.system_prompt import (
     goals_in,
 )
 from langchain_ctxcompress.ledger import Goals, read_goals
+from langchain_ctxcompress.tokens import continues
 
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
@@ -132,7 +132,7 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
             return {**update, self.llm_input_key: behind_system(result.messages, prompt), self.state_key: _said(result)}
         if prompt != (value_in(state, SYSTEM_PROMPT_KEY) or ""):
             update[SYSTEM_PROMPT_KEY] = prompt
-        if len(messages) == len(result.messages) and all(map(operator.is_, messages, result.messages)):
+        if len(messages) == len(result.messages) and continues(messages, result.messages):
             return update
         return {**update, self.messages_key: update_by_id(messages, result.messages)}
 

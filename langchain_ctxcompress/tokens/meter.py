@@ -1,9 +1,9 @@
 """`TokenMeter`: the size of a window in time proportional to what is new in it.
 
 Three things are never done twice. A message object is counted once as long as it lives. One that was counted before and
-comes as another object, as checkpointers and histories load them at each run, is known by a fingerprint of what it says.
-And a list that only grew is measured by what came to it: whether it did is told by comparing references, or, where
-the objects are new, their fields.
+comes as another object, as checkpointers and histories load them at each run, is known by a fingerprint of what it
+says. And a list that only grew is measured by what came to it: whether it did is told by comparing references, or,
+where the objects are new, their fields.
 
 What is compared is what a message holds, so a message that is changed in place keeps its first size: make a copy
 instead (`model_copy`), as LangGraph's reducers do.
@@ -109,9 +109,7 @@ class TokenMeter:
             TokenCountError: A message cannot be counted; the error has its id.
         """
         known = self._known
-        counts = [
-            entry.tokens if (entry := known.get(id(m))) is not None and entry() is m else -1 for m in messages
-        ]
+        counts = [entry.tokens if (entry := known.get(id(m))) is not None and entry() is m else -1 for m in messages]
         new = [place for place, count in enumerate(counts) if count < 0]
         if new:
             for place, tokens in zip(new, self._sizes([messages[place] for place in new]), strict=True):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +12,10 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from langchain_ctxcompress import ContextCompressor, PrunerConfig
 from langchain_ctxcompress.engine import stages
-from tests.support.conversations import conversations, exchanges
+from langchain_ctxcompress.engine.sessions import MOST_LISTS
+from langchain_ctxcompress.strategies import Reason
+from langchain_ctxcompress.tokens import count_message
+from tests.support.conversations import conversations, copied, exchanges
 
 
 def said(result):
@@ -50,7 +56,7 @@ def test_only_the_first_look_is_at_the_whole_list(looked):
     assert looked == [102]
 
 
-@pytest.mark.parametrize("door", ["shorter", "other object", "no id", "orphan", "forced", "over the soft limit"])
+@pytest.mark.parametrize("door", ["shorter", "other content", "no id", "orphan", "forced", "over the soft limit"])
 def test_what_is_no_simple_continuation_is_looked_at_whole(door, looked):
     compressor = ContextCompressor(config=PrunerConfig(soft_limit_tokens=3_000))
     messages = exchanges(20)
@@ -58,7 +64,7 @@ def test_what_is_no_simple_continuation_is_looked_at_whole(door, looked):
     assert looked == [40]
     changed = {
         "shorter": messages[:-1],
-        "other object": [messages[0].model_copy(), *messages[1:]],
+        "other content": [messages[0], messages[1].model_copy(update={"content": "edited"}), *messages[2:]],
         "no id": [*messages, HumanMessage("new")],
         "orphan": [*messages, ToolMessage("nobody asked", tool_call_id="x", id="orphan")],
         "forced": messages,
@@ -66,6 +72,89 @@ def test_what_is_no_simple_continuation_is_looked_at_whole(door, looked):
     }[door]
     compressor.compress(changed, force=door == "forced")
     assert looked == [40, len(changed)]
+
+
+def test_a_list_that_is_loaded_anew_is_known_by_what_it_holds(looked):
+    compressor = ContextCompressor(config=PrunerConfig())
+    messages = exchanges(50)
+    for _ in range(3):
+        messages = [*copied(messages), HumanMessage("and then?", id=f"h{len(messages)}")]
+        assert compressor.compress(messages).tokens_after == sum(map(count_message, messages))
+    assert looked == [101]
+
+
+def answer(number, reported):
+    usage = {"input_tokens": reported, "output_tokens": 7, "total_tokens": reported + 7}
+    return AIMessage(f"Answer {number}.", id=f"a{number}", usage_metadata=usage)
+
+
+def talk(turns, reported):
+    """Gives a conversation; `reported` says what the provider read for each answer, of the size of what it was sent."""
+    messages = []
+    for number in range(turns):
+        messages.append(HumanMessage(f"Question {number}?", id=f"h{number}"))
+        messages.append(answer(number, reported(number, sum(map(count_message, messages)))))
+    return messages
+
+
+@pytest.mark.parametrize("step", [1, 2, 20])
+def test_what_the_provider_reads_beyond_what_is_counted_here_counts(step):
+    compressor = ContextCompressor(config=PrunerConfig())
+    messages = talk(10, lambda _, size: size + 1_000)
+    for end in range(0, len(messages), step):
+        compressor.compress(messages[:end])
+    own = sum(map(count_message, messages))
+    assert compressor.compress(messages).tokens_after == own + 1_000
+    assert compressor.compress(messages, overhead_tokens=400).tokens_after == own + 1_000
+    assert compressor.compress(messages, overhead_tokens=1_500).tokens_after == own + 1_500
+
+
+@pytest.mark.parametrize(
+    "reported",
+    [
+        pytest.param(lambda number, size: size + (900_000 if number % 2 else 0), id="another agent's answers"),
+        pytest.param(lambda _, size: size // 2, id="less than was counted"),
+        pytest.param(lambda _number, _size: 0, id="nothing"),
+    ],
+)
+def test_a_report_that_the_others_do_not_bear_out_does_not_count(reported):
+    messages = talk(10, reported)
+    result = ContextCompressor(config=PrunerConfig()).compress(messages)
+    assert (result.reason, result.tokens_after) == (Reason.BELOW_SOFT_LIMIT, sum(map(count_message, messages)))
+
+
+def test_what_was_reported_before_a_compression_is_no_longer_true():
+    config = PrunerConfig(soft_limit_tokens=1_000, hard_limit_tokens=4_000)
+    compressor = ContextCompressor(config=config, session_id="s")
+    small = compressor.compress(talk(80, lambda _, size: size)).messages
+    for again in (compressor, ContextCompressor(config=config, session_id="s", store=compressor.store)):
+        grown = [*small, HumanMessage("And now?", id="now")]
+        result = again.compress(grown)
+        assert (result.reason, result.tokens_after) == (Reason.BELOW_SOFT_LIMIT, sum(map(count_message, grown)))
+
+
+def test_a_trigger_by_what_was_reported_leaves_room_for_it_under_the_hard_limit():
+    config = PrunerConfig(soft_limit_tokens=2_000, hard_limit_tokens=3_000)
+    messages = talk(100, lambda _, size: size + 1_500)
+    own = sum(map(count_message, messages))
+    assert own < 2_000 < 3_000 <= own + 1_500
+    result = ContextCompressor(config=config).compress(messages)
+    assert result.changed
+    assert sum(map(count_message, result.messages)) + 1_500 < 3_000
+
+
+def test_lists_of_sessions_long_past_are_let_go():
+    compressor = ContextCompressor(config=PrunerConfig())
+    message = HumanMessage("hello", id="h")
+    held = weakref.ref(message)
+    compressor.compress([message], session_id="first")
+    del message
+    gc.collect()
+    assert held() is not None
+    for number in range(MOST_LISTS):
+        compressor.compress(exchanges(1), session_id=f"session {number}")
+    gc.collect()
+    assert held() is None
 
 
 def test_an_original_that_comes_back_is_no_new_message(looked):
