@@ -1,4 +1,4 @@
-"""`ctxcompress`, the command line: conversation files in, the same files compressed out.
+"""`ctxcompress`, the command line: conversation files in, the same files compressed out, and a look into the archive.
 
 It may import every room. Only typer and rich are imported at the top: the engine, the tokeniser and the chat models
 are imported by the command that needs them, so that `ctxcompress --help` answers at once.

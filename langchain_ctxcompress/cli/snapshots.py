@@ -110,8 +110,8 @@ def create(
             emit_json({"store": archive.shown, "snapshot": _facts(made)})
         else:
             emit_line(
-                f"Snapshot {made.snapshot_id} of session {session_id}: {made.messages:,} messages,"
-                f" {len(made.checkpoints):,} summary checkpoints"
+                f"Snapshot {made.snapshot_id} of session {session_id}: {made.messages:,} messages; give it back with"
+                f" `ctxcompress snapshot restore {made.snapshot_id}`"
             )
         raise typer.Exit(BAD_INPUT if warnings else OK)
 
