@@ -18,6 +18,7 @@ from langchain_ctxcompress.limits import input_window
 from langchain_ctxcompress.limits.models import model_name
 from langchain_ctxcompress.storage import guard_prompt
 from langchain_ctxcompress.summarize.guards import is_overflow, judge_reply, usage_of
+from langchain_ctxcompress.summarize.secrets import without_secrets
 from langchain_ctxcompress.summarize.tasks import CompressionTask, TaskFailure, TaskResult
 from langchain_ctxcompress.summarize.tracing import Span, span
 
@@ -135,7 +136,7 @@ class ChatModelSummariser:
                         seconds = self._seconds(task, number)
                         reply = call_within(seconds, lambda: self.model.invoke(list(task.prompt), _config()))
             except Exception as error:  # noqa: BLE001 - law 4: whatever a model raises becomes a result
-                return _noted(opened, _failed(error, number, started))
+                return _noted(opened, _failed(error, number, started, self.model))
             return _noted(opened, _read(reply, number, started), reply)
 
     async def _arun_one(self, task: CompressionTask) -> TaskResult:
@@ -153,7 +154,7 @@ class ChatModelSummariser:
                         async with asyncio.timeout(self._seconds(task, number)):
                             reply = await self.model.ainvoke(list(task.prompt), _config())
             except Exception as error:  # noqa: BLE001 - as in _run_one; a cancellation is no Exception and passes
-                return _noted(opened, _failed(error, number, started))
+                return _noted(opened, _failed(error, number, started, self.model))
             return _noted(opened, _read(reply, number, started), reply)
 
     def _span(self, task: CompressionTask) -> AbstractContextManager[Span]:
@@ -245,7 +246,9 @@ def resolve_model(model: BaseChatModel | Runnable[Any, Any] | str | None) -> Run
     try:
         found: Runnable[Any, Any] = init_chat_model(model)
     except Exception as error:  # each provider package raises its own for a missing key or an unknown name
-        msg = f"model={model!r} cannot be set up: {type(error).__name__}: {_one_line(error)}"
+        msg = (
+            f"model={model!r} cannot be set up: {type(error).__name__}: {_one_line(without_secrets(str(error), None))}"
+        )
         raise SummariserError(msg) from error
     return found
 
@@ -291,16 +294,16 @@ def _read(reply: BaseMessage | str, attempts: int, started: float) -> TaskResult
     return TaskResult(text, failure, "", attempts, time.monotonic() - started, read, written)
 
 
-def _failed(error: Exception, attempts: int, started: float) -> TaskResult:
+def _failed(error: Exception, attempts: int, started: float, model: Any) -> TaskResult:
     failure = TaskFailure.ERROR
     if is_overflow(error):
         failure = TaskFailure.OVERFLOW
     elif isinstance(error, TimeoutError):
         failure = TaskFailure.TIMEOUT
-    detail = f"{type(error).__name__}: {_one_line(error)}"
+    detail = f"{type(error).__name__}: {_one_line(without_secrets(str(error), model))}"
     return TaskResult("", failure, detail, attempts, time.monotonic() - started)
 
 
-def _one_line(error: BaseException, most: int = 200) -> str:
-    line = " ".join(str(error).split())
+def _one_line(text: str, most: int = 200) -> str:
+    line = " ".join(text.split())
     return line if len(line) <= most else line[:most] + "…"
