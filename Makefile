@@ -8,7 +8,7 @@ PYTEST := $(RUN) pytest --timeout 300 --numprocesses $(PARALLEL)
 IMPORTLINTER := .venv/bin/python -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-realmodel lint format coverage build clean distclean
+.PHONY: help setup demo eval eval-realmodel test test-all test-realmodel lint format coverage build clean distclean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -19,6 +19,17 @@ setup: ## Make .venv with the project and its tools (the others do it when neede
 
 demo: setup ## Compress a long agent session as it goes, in a small window
 	@$(RUN) langchain_ctxcompress.cli demo
+
+# For example EVAL_OPTIONS="--seeds 1 --only ladder langmem". With a real model: make eval-realmodel.
+EVAL_OPTIONS ?=
+
+eval: setup ## Compare with langmem and LangChain on long sessions, and write docs/evaluation.md
+	@sh scripts/bootstrap.sh peers
+	$(RUN) benchmarks.eval --write docs/evaluation.md --called "make eval" $(EVAL_OPTIONS)
+
+eval-realmodel: setup ## The same with a small real model, in fewer sessions; the page goes to docs/evaluation-realmodel.md
+	@sh scripts/bootstrap.sh peers realmodel
+	$(RUN) benchmarks.eval --real-model --seeds 1 --sets open --filler written --tokens 12000 --only "ladder, lossy" langmem Summ --write docs/evaluation-realmodel.md --called "make eval-realmodel" $(EVAL_OPTIONS)
 
 test: setup ## Run the tests, with coverage of lines and branches
 	$(PYTEST) -m "not slow and not realmodel" --cov

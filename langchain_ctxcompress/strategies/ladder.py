@@ -16,7 +16,9 @@ from langchain_ctxcompress.strategies.base import (
 from langchain_ctxcompress.strategies.clear_tools import ClearTools
 from langchain_ctxcompress.strategies.emergency import Emergency
 from langchain_ctxcompress.strategies.middle_out import MiddleOut
-from langchain_ctxcompress.strategies.replacing import dropped
+from langchain_ctxcompress.strategies.quotes import quote_humans
+from langchain_ctxcompress.strategies.remembering import Remembered, ledger_room, remember
+from langchain_ctxcompress.strategies.replacing import dropped, summarised
 from langchain_ctxcompress.strategies.top_down import Span, TopDownTruncation, droppable, ends, places_to_drop
 
 
@@ -80,17 +82,42 @@ def _truncated(request: CompressionRequest) -> CompressionDraft:
     """Drop middle turns, then the prefix, then recent turns oldest first, until there is room under the hard limit.
 
     Half-way between the limits is aimed at, so that the next step does not truncate again; where that cannot be
-    reached, the hard limit itself, so that nothing is dropped in vain.
+    reached, the hard limit itself, so that nothing is dropped in vain. What the user said in what goes is restated,
+    where there is room for it; where there is none, the ledger keeps it for the next compression (law 6).
     """
     config = request.config
     spans = _in_order(request)
-    for target in ((config.soft_limit_tokens + config.hard_limit_tokens) // 2, config.hard_limit_tokens - 1):
+    most = config.hard_limit_tokens - 1
+    for target in ((config.soft_limit_tokens + config.hard_limit_tokens) // 2, most):
         gone = places_to_drop(request, target, spans)
         if request.tokens - sum(request.sizes[place] for place in gone) <= target:
             break
     if not gone:
         return request.unchanged(Reason.TOO_FEW_CANDIDATES, TopDownTruncation.name)
-    return dropped(request, gone, strategy=TopDownTruncation.name, reason=Reason.COMPRESSED)
+    plain = dropped(request, gone, strategy=TopDownTruncation.name, reason=Reason.COMPRESSED)
+    if not config.ledger:
+        return plain
+    told = remember(request, gone, ledger_room(config.target_tokens))
+    if not told.ledger:
+        return plain
+    restated = _restated(request, gone, told)
+    grown = request.overhead_tokens + restated.tokens
+    if grown > most and request.overhead_tokens + plain.tokens <= most:
+        more = places_to_drop(request, most - (restated.tokens - plain.tokens), spans)
+        told = remember(request, more, ledger_room(config.target_tokens))
+        restated = _restated(request, more, told)
+        grown = request.overhead_tokens + restated.tokens
+    if grown <= most:
+        return restated
+    return dropped(request, gone, strategy=TopDownTruncation.name, reason=Reason.COMPRESSED, ledger=told.values)
+
+
+def _restated(request: CompressionRequest, gone: list[int], told: Remembered) -> CompressionDraft:
+    """The list without `gone`, with a summary message that says of it what the user said."""
+    quotes = tuple(quote_humans(request.messages, gone))
+    return summarised(
+        request, gone, "", quotes, strategy=TopDownTruncation.name, summariser="extractive", remembered=told
+    )
 
 
 def _in_order(request: CompressionRequest) -> list[Span]:

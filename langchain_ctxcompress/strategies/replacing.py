@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from langchain_core.messages import BaseMessage
 
@@ -68,15 +69,25 @@ def summarised(
     return _shown(request, places, record, earlier, remembered)
 
 
-def dropped(request: CompressionRequest, places: Collection[int], *, strategy: str, reason: Reason) -> CompressionDraft:
+def dropped(
+    request: CompressionRequest,
+    places: Collection[int],
+    *,
+    strategy: str,
+    reason: Reason,
+    ledger: Mapping[str, Any] | None = None,
+) -> CompressionDraft:
     """The list without `places`, which a checkpoint of level 0 covers.
 
-    The summary message stays where it is not among them.
+    The summary message stays where it is not among them. A `ledger` is kept for the next summary in place of the
+    newest checkpoint's.
     """
     head, places = request.head, frozenset(places)
     kept = [place for place in range(len(request.messages)) if place not in places]
     summary = next((place for place in kept if is_summary(request.messages[place])), None)
     record = _record(request, places, strategy)
+    if ledger is not None:
+        record = record.model_copy(update={"ledger": dict(ledger)})
     if head is not None and summary is not None:
         record = record.model_copy(update={"rendered": head.rendered, "shown": head.shown})
     record = record.model_copy(update={"checkpoint_id": _name(record), "tokens_after": _left(request, kept)})

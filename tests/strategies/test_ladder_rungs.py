@@ -183,3 +183,26 @@ def test_whichever_rungs_there_are_the_laws_hold(messages: list[BaseMessage], li
     assert voice_lost(result.messages, messages) == []
     assert lost(compressor, result.messages, messages) == []
     assert grown(result.messages, messages) == []
+
+
+def test_what_the_user_said_in_a_truncated_turn_is_restated() -> None:
+    """A tail over the hard limit by itself is truncated; the rules and values in it stay in the context (G5)."""
+    aside = "Never send anything to the Lisbon office, and note that my badge number is KX-20417."
+    messages: list[BaseMessage] = [HumanMessage("Look at the logs.", id="task"), AIMessage("I will.", id="will")]
+    for number in range(2):
+        call = {"name": "look", "args": {"path": f"f{number}.log"}, "id": f"c{number}"}
+        said = f"And file {number}? {aside if number == 0 else ''}"
+        messages.append(HumanMessage(said, id=f"h{number}"))
+        messages.append(AIMessage("", tool_calls=[call], id=f"a{number}"))
+        messages.append(ToolMessage(f"line {number} of output\n" * 250, tool_call_id=f"c{number}", id=f"t{number}"))
+        messages.append(AIMessage(f"Nothing in file {number}.", id=f"b{number}"))
+    messages.append(HumanMessage("So what now?", id="now"))
+    compressor = ContextCompressor(config=PrunerConfig.for_limit(2_000))
+    result = compressor.compress(messages)
+    assert "top-down-truncation" in rungs(result)
+    assert "h0" not in {message.id for message in result.messages if not is_summary(message)}
+    sent = "\n".join(message.text for message in result.messages)
+    assert "Never send anything to the Lisbon office" in sent
+    assert "KX-20417" in sent
+    assert result.tokens_after < 2_000
+    assert illegal(compressor, result.messages, messages) == []
