@@ -17,6 +17,7 @@ from langchain_ctxcompress.messages import (
     MARK_KEY,
     Boundaries,
     content_hash,
+    dividers,
     is_derived,
     is_pinned,
     is_summary,
@@ -292,19 +293,27 @@ def _was_cut(message: BaseMessage, reach: Reach) -> bool:
 def _held(messages: Sequence[BaseMessage], reach: Reach, head: CheckpointSummary, *, stands: bool) -> set[int]:
     """The places of messages that came back and stay, with all of their spans (laws 1 and 6).
 
-    Those that were pinned since; the newest human message, where what came after it is gone; and the human message
-    before the first that stays, if that one is the model's and no summary stands or is restored in front of it.
+    Those that were pinned since; the newest human message, where what came after it is gone; and the human messages
+    without which the list would begin with the model's words, or a call would come to follow them directly.
     """
     places = {p for p, m in enumerate(messages) if is_pinned(m) and (reach.covers(m) or reach.shortened(m))}
     places.update(p for p in newest_human(messages) if reach.covers(messages[p]) or _was_cut(messages[p], reach))
     held = Boundaries(messages).close(places) if places else places
-    if stands and head.rendered:
-        return held
+    held |= _opening(messages, reach, head, held) if not (stands and head.rendered) else set()
+    gone = [p for p, m in enumerate(messages) if p not in held and reach.covers(m) and not is_summary(m)]
+    stand = None
+    if head.rendered and not stands and gone:  # where the summary message is put back
+        stand = next((place for place in gone if messages[place].id == head.first_id), gone[0])
+    return held | dividers(messages, set(range(len(messages))).difference(gone), stand)
+
+
+def _opening(messages: Sequence[BaseMessage], reach: Reach, head: CheckpointSummary, held: set[int]) -> set[int]:
+    """The human message before the first that stays, if that is the model's and no summary is restored before it."""
     spoken = [place for place, message in enumerate(messages) if kind_of(message) != "system"]
     first = next((p for p in spoken if p in held or not reach.covers(messages[p])), None)
     if first is None or kind_of(messages[first]) != "ai" or kind_of(messages[spoken[0]]) != "human":
-        return held
+        return set()
     front = messages[:first]
-    if not head.rendered or all(message.id != head.first_id for message in front):
-        held.add(max(place for place, message in enumerate(front) if kind_of(message) == "human"))
-    return held
+    if head.rendered and any(message.id == head.first_id for message in front):
+        return set()
+    return {max(place for place, message in enumerate(front) if kind_of(message) == "human")}

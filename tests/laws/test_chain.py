@@ -21,7 +21,7 @@ from langchain_ctxcompress import (
     pin,
     unpin,
 )
-from tests.laws.judge import as_bytes, illegal, over, refused, voice_lost
+from tests.laws.judge import STRATEGIES, as_bytes, illegal, over, refused, voice_lost
 from tests.support.conversations import WORDS
 from tests.support.legality import is_summary, mark_kind
 from tests.support.models import ScriptedChatModel
@@ -35,6 +35,13 @@ REPLIES = (
 )
 
 
+PLACES = st.integers(0, 2**16)
+"""Which of the messages that may be touched is touched; counted round and round."""
+
+FITTING = ("ladder", "pack", "emergency")
+"""Strategies that end under the hard limit, or at what must stay. The others stop at what they may not drop."""
+
+
 class Conversation(RuleBasedStateMachine):
     """One conversation, one store; compressors come and go."""
 
@@ -46,11 +53,12 @@ class Conversation(RuleBasedStateMachine):
         self.whole: dict[str, BaseMessage] = {}
         """The newest revision of every message, in order: what a client that keeps everything holds."""
         self.removed: set[str] = set()
-        self.archived: set[str] = set()
+        self.compressed = 0
+        """How many compressions changed the list."""
 
     @initialize(
         limit=st.sampled_from((150, 400, 1_000, 2_500)),
-        strategy=st.sampled_from(("ladder", "ladder", "middle-out", "top-down-truncation", "emergency")),
+        strategy=st.sampled_from(("ladder", *STRATEGIES)),
         reply=st.sampled_from((None, *REPLIES)),
         seed=st.integers(0, 2**16),
         odd=st.booleans(),
@@ -104,24 +112,24 @@ class Conversation(RuleBasedStateMachine):
         self.add([HumanMessage(self.text(12))])
 
     @precondition(lambda self: self.plain())
-    @rule(data=st.data())
-    def edit(self, data: st.DataObject) -> None:
-        place = data.draw(st.sampled_from(self.plain()))
+    @rule(which=PLACES)
+    def edit(self, which: int) -> None:
+        place = self.pick(self.plain(), which)
         edited = self.view[place].model_copy(update={"content": "edited: " + self.text(10)})
         self.put(place, edited)
 
     @precondition(lambda self: self.plain())
-    @rule(data=st.data())
-    def toggle_pin(self, data: st.DataObject) -> None:
-        place = data.draw(st.sampled_from(self.plain()))
+    @rule(which=PLACES)
+    def toggle_pin(self, which: int) -> None:
+        place = self.pick(self.plain(), which)
         message = self.view[place]
         self.put(place, unpin(message) if is_pinned(message) else pin(message))
 
     @precondition(lambda self: self.plain(HumanMessage))
-    @rule(data=st.data())
-    def delete(self, data: st.DataObject) -> None:
+    @rule(which=PLACES)
+    def delete(self, which: int) -> None:
         """Somebody removes a human message: it is gone from the conversation, and not from the archive."""
-        place = data.draw(st.sampled_from(self.plain(HumanMessage)))
+        place = self.pick(self.plain(HumanMessage), which)
         gone = self.view[place]
         self.view = [*self.view[:place], *self.view[place + 1 :]]
         self.removed.add(gone.id or "")
@@ -137,6 +145,7 @@ class Conversation(RuleBasedStateMachine):
         result = self.compressor.compress(given, force=force)
         self.judge(result, given)
         assert result.tokens_after <= result.tokens_before
+        self.compressed += result.changed
         self.view = result.messages
 
     @precondition(lambda self: self.view)
@@ -152,6 +161,9 @@ class Conversation(RuleBasedStateMachine):
         """The places of messages that are no summaries, and not what was left of cut ones."""
         return [p for p, m in enumerate(self.view) if isinstance(m, kind) and mark_kind(m) in (None, "pin")]
 
+    def pick(self, places: list[int], which: int) -> int:
+        return places[which % len(places)]
+
     def put(self, place: int, message: BaseMessage) -> None:
         self.view = [*self.view[:place], message, *self.view[place + 1 :]]
         self.whole[message.id or ""] = message
@@ -161,7 +173,7 @@ class Conversation(RuleBasedStateMachine):
         assert refused(result) == []
         assert illegal(self.compressor, output, given) == []
         assert voice_lost(output, given) == []
-        if self.strategy == "ladder":  # what was left of the list is what the next step judges by
+        if self.strategy in FITTING:  # what was left of the list is what the next step judges by
             assert over(output, self.compressor.view(given), self.limit) == []
 
     @invariant()
@@ -194,3 +206,39 @@ class TestConversation(Conversation.TestCase):
 @pytest.mark.slow
 class TestLongConversation(Conversation.TestCase):
     settings = settings(max_examples=300, stateful_step_count=60, suppress_health_check=list(HealthCheck))
+
+
+def chained(strategy: str, rng: random.Random, *, reply: Any = None, rounds: int = 60) -> Conversation:
+    """A chain by rule, so that no draw decides how long it is; it ends when twenty compressions changed the list."""
+    chain = Conversation()
+    limit = rng.choice((400, 1_000, 2_500))
+    chain.start(limit=limit, strategy=strategy, reply=reply, seed=rng.randrange(2**16), odd=rng.random() < 0.5)
+    for _ in range(rounds):
+        words = rng.choice((limit // 16, limit // 8))
+        rng.choice((lambda: chain.exchanges(2, words), lambda: chain.agent_steps(3, 2, words)))()
+        for _ in range(rng.randint(0, 3)):
+            touch = rng.choice((chain.edit, chain.toggle_pin, chain.delete))
+            if chain.plain(HumanMessage):
+                touch(rng.randrange(2**16))
+        if rng.random() < 0.2:
+            rng.choice((chain.restart, chain.question, chain.send_everything_again))()
+        chain.compress(force=False)
+        chain.every_original_is_accounted_for()
+        chain.every_id_that_left_is_covered()
+        chain.there_is_one_summary()
+        if chain.compressed >= 20:
+            break
+    return chain
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_twenty_compressions_in_a_row_with_all_that_happens_between_them(strategy: str) -> None:
+    assert chained(strategy, random.Random(strategy)).compressed >= 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("seed", range(25))
+def test_many_chains(strategy: str, seed: int) -> None:
+    rng = random.Random(seed)
+    chained(strategy, rng, reply=rng.choice((None, *REPLIES)))
