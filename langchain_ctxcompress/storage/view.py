@@ -299,21 +299,20 @@ def _held(messages: Sequence[BaseMessage], reach: Reach, head: CheckpointSummary
     places = {p for p, m in enumerate(messages) if is_pinned(m) and (reach.covers(m) or reach.shortened(m))}
     places.update(p for p in newest_human(messages) if reach.covers(messages[p]) or _was_cut(messages[p], reach))
     held = Boundaries(messages).close(places) if places else places
-    held |= _opening(messages, reach, head, held) if not (stands and head.rendered) else set()
     gone = [p for p, m in enumerate(messages) if p not in held and reach.covers(m) and not is_summary(m)]
     stand = None
     if head.rendered and not stands and gone:  # where the summary message is put back
         stand = next((place for place in gone if messages[place].id == head.first_id), gone[0])
-    return held | dividers(messages, set(range(len(messages))).difference(gone), stand)
+    stay = set(range(len(messages))).difference(gone)
+    return held | _opening(messages, stay, stand) | dividers(messages, stay, stand)
 
 
-def _opening(messages: Sequence[BaseMessage], reach: Reach, head: CheckpointSummary, held: set[int]) -> set[int]:
-    """The human message before the first that stays, if that is the model's and no summary is restored before it."""
+def _opening(messages: Sequence[BaseMessage], stay: set[int], stand: int | None) -> set[int]:
+    """The human message before the first that stays, if that is the model's and no summary is put back before it."""
     spoken = [place for place, message in enumerate(messages) if kind_of(message) != "system"]
-    first = next((p for p in spoken if p in held or not reach.covers(messages[p])), None)
+    first = next((place for place in spoken if place in stay), None)
     if first is None or kind_of(messages[first]) != "ai" or kind_of(messages[spoken[0]]) != "human":
         return set()
-    front = messages[:first]
-    if head.rendered and any(message.id == head.first_id for message in front):
+    if stand is not None and stand < first:
         return set()
-    return {max(place for place, message in enumerate(front) if kind_of(message) == "human")}
+    return {max(place for place in spoken if place < first and kind_of(messages[place]) == "human")}

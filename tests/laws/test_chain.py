@@ -215,7 +215,10 @@ def chained(strategy: str, rng: random.Random, *, reply: Any = None, rounds: int
     chain.start(limit=limit, strategy=strategy, reply=reply, seed=rng.randrange(2**16), odd=rng.random() < 0.5)
     for _ in range(rounds):
         words = rng.choice((limit // 16, limit // 8))
-        rng.choice((lambda: chain.exchanges(2, words), lambda: chain.agent_steps(3, 2, words)))()
+        if rng.random() < 0.5:
+            chain.exchanges(2, words)
+        else:
+            chain.agent_steps(3, 2, words)
         for _ in range(rng.randint(0, 3)):
             touch = rng.choice((chain.edit, chain.toggle_pin, chain.delete))
             if chain.plain(HumanMessage):
