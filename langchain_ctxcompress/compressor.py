@@ -279,6 +279,7 @@ class ContextCompressor(Originals):
             mode=resolve_mode(mode or self.mode or (config or self.config).mode),
             goals=None if goal is None else read_goals(goal),
             summariser=self.summariser is not None,
+            model=self.summariser.model if self.summariser else None,
             summariser_window=self.summariser.window_tokens if self.summariser else None,
             background=self.background if background else None,
         )

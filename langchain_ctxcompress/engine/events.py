@@ -63,6 +63,8 @@ class CompressionEvent(BaseModel):
     """What it says it wrote (tokens)."""
     checkpoint_id: str = ""
     """The newest summary checkpoint that was made."""
+    warnings: tuple[str, ...] = ()
+    """What there is to warn of, such as how far summaries can still be trusted (M2)."""
 
 
 class EventSink(Protocol):
@@ -97,6 +99,7 @@ def event_of(session_id: str, result: CompressionResult) -> CompressionEvent | N
         input_tokens=result.input_tokens,
         output_tokens=result.output_tokens,
         checkpoint_id=result.checkpoint.checkpoint_id if result.checkpoint else "",
+        warnings=result.warnings,
     )
 
 

@@ -91,6 +91,7 @@ class Job:
         mode: What kind of conversation it is.
         goals: The goals the caller passes; `None` goes on with those the session has.
         summariser: Whether there is a chat model.
+        model: The chat model itself, for what is known of its size; `None` without one.
         summariser_window: Its window in tokens; `None` where it is not known.
         background: Where a compression may be worked out while the conversation goes on; `None`: within the step.
     """
@@ -106,6 +107,7 @@ class Job:
     mode: str | SummaryMode = Mode.ASSISTANT
     goals: tuple[Goal, ...] | None = None
     summariser: bool = False
+    model: Any = None
     summariser_window: int | None = None
     background: Background | None = None
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.ledger import Goal
-from langchain_ctxcompress.limits import PruneUrgency
+from langchain_ctxcompress.limits import PruneUrgency, ValidationResult
 from langchain_ctxcompress.storage import CheckpointSummary
 from langchain_ctxcompress.strategies import Reason, RungReport
 
@@ -77,6 +77,11 @@ class CompressionResult:
         rungs: What was tried, and what each freed.
         detail: More about the reason, in one line, for people.
         snapshots: The ids of the snapshots that were taken before last resorts, in their order (P8).
+        validation: Whether the list fits its hard limit, and what to do next where it does not; `None` where it was
+            not looked at.
+        reliability: How far the session's summaries can be trusted, from 0 to 1; `None` without a chat model, and where
+            its size is not known (M2).
+        warnings: What there is to say of that.
         goals: The goals as they stand, with what the summary reported; the most important first.
     """
 
@@ -97,6 +102,9 @@ class CompressionResult:
     rungs: tuple[RungReport, ...] = ()
     detail: str = ""
     snapshots: tuple[str, ...] = ()
+    validation: ValidationResult | None = None
+    reliability: float | None = None
+    warnings: tuple[str, ...] = ()
     goals: tuple[Goal, ...] = ()
 
     @property

@@ -121,7 +121,12 @@ class Session:
         saved: list[str] = []
         for action in actions:
             snapshot = yield from self.snapshots.create_steps(
-                action.messages, action.checkpoints, (), "emergency", metadata={"action": action.name}, apart=apart
+                action.messages,
+                action.checkpoints,
+                action.goals,
+                "emergency",
+                metadata={"action": action.name},
+                apart=apart,
             )
             saved.append(snapshot.snapshot_id)
         if saved:

@@ -7,6 +7,7 @@ import time
 
 from langchain_ctxcompress.engine.job import Job, Prepared
 from langchain_ctxcompress.engine.result import CompressionResult, Outcome
+from langchain_ctxcompress.engine.trust import reliability_of, validation_of
 from langchain_ctxcompress.errors import ContextLimitError
 from langchain_ctxcompress.limits import PrunerConfig
 from langchain_ctxcompress.messages import is_derived
@@ -36,6 +37,8 @@ def result_of(job: Job, prepared: Prepared, draft: CompressionDraft, started: fl
     details = [rung.detail for rung in draft.rungs if rung.detail]
     if overflow:
         details.append(overflow_text(request, draft, after))
+    reliability, warnings = reliability_of(job, draft)
+    shown = request.after(draft).shown
     return CompressionResult(
         list(draft.messages),
         outcome,
@@ -53,6 +56,9 @@ def result_of(job: Job, prepared: Prepared, draft: CompressionDraft, started: fl
         output_tokens=draft.output_tokens,
         rungs=draft.rungs,
         detail="; ".join(details),
+        validation=validation_of(job, draft, shown),
+        reliability=reliability,
+        warnings=warnings,
         goals=(goals_of(draft.checkpoints[-1]) if draft.checkpoints else request.goals).now,
     )
 

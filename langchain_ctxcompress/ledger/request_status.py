@@ -22,7 +22,7 @@ def request_weight(judged: Judgement) -> float:
     weight = 0.0
     if judged.question:
         weight += 0.5
-    if reading.has("want", "please"):
+    if judged.polite or reading.has("want", "please"):
         weight += 0.5
     if reading.has("ask"):
         weight += 0.3

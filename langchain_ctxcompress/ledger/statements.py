@@ -107,6 +107,7 @@ class Judgement:
         takes_back: Whether it takes something back: `permits` what was banned, or `forgets` what was said.
         definite: Whether it states what one definite thing is.
         question: Whether it is a question.
+        polite: Whether it says please, also in an opener that is not part of its text.
         imperative: Whether it opens like an instruction.
         about: The stems of what it is about: its topic without the values.
         verb: The stem of the verb of an instruction.
@@ -122,6 +123,7 @@ class Judgement:
     takes_back: Literal["", "permits", "forgets"]
     definite: bool
     question: bool
+    polite: bool
     imperative: bool
     about: tuple[str, ...]
     verb: str
@@ -182,6 +184,7 @@ def judge(sentence: Sentence, novelty: float) -> Judgement:
         takes_back="" if question else _takes_back(whole),
         definite=definite,
         question=question,
+        polite=whole.has("please"),
         imperative=imperative,
         about=_about(core, values),
         verb=_verb(core) if imperative else "",

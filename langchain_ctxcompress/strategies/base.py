@@ -198,11 +198,13 @@ class EmergencyAction:
         name: What is done.
         messages: The list as it is before.
         checkpoints: The checkpoints that list stands on: those it shows, and its head.
+        goals: The goals as they stand before.
     """
 
     name: str
     messages: tuple[BaseMessage, ...]
     checkpoints: tuple[CheckpointSummary, ...] = ()
+    goals: tuple[Goal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,9 @@ class Emergency(CompressionStrategy):
             taken = action(step, step.tokens - limit)
             if taken is None or (freed := sum(step.sizes) - taken.tokens) <= 0:
                 continue
-            draft = draft.then(replace(taken, actions=(EmergencyAction(name, step.messages, _stands_on(step)),)))
+            draft = draft.then(
+                replace(taken, actions=(EmergencyAction(name, step.messages, _stands_on(step), step.goals.now),))
+            )
             done.append(f"{name} ({freed} tokens)")
         if not done:
             return request.unchanged(Reason.PROTECTED_SET_OVER_HARD_LIMIT, self.name)

@@ -94,11 +94,9 @@ def _truncated(request: CompressionRequest) -> CompressionDraft:
             break
     if not gone:
         return request.unchanged(Reason.TOO_FEW_CANDIDATES, TopDownTruncation.name)
-    plain = dropped(request, gone, strategy=TopDownTruncation.name, reason=Reason.COMPRESSED)
-    if not config.ledger:
-        return plain
     told = remember(request, gone, ledger_room(config.target_tokens))
-    if not told.ledger:
+    plain = dropped(request, gone, strategy=TopDownTruncation.name, reason=Reason.COMPRESSED, ledger=told.values)
+    if not config.ledger or not told.ledger:
         return plain
     restated = _restated(request, gone, told)
     grown = request.overhead_tokens + restated.tokens
@@ -109,7 +107,7 @@ def _truncated(request: CompressionRequest) -> CompressionDraft:
         grown = request.overhead_tokens + restated.tokens
     if grown <= most:
         return restated
-    return dropped(request, gone, strategy=TopDownTruncation.name, reason=Reason.COMPRESSED, ledger=told.values)
+    return dropped(request, gone, strategy=TopDownTruncation.name, reason=Reason.COMPRESSED)
 
 
 def _restated(request: CompressionRequest, gone: list[int], told: Remembered) -> CompressionDraft:

@@ -75,6 +75,22 @@ def exchange_summaries(text: str, exchanged: Mapping[str, tuple[str, str]]) -> s
     return _SUMMARY.sub(section, text)
 
 
+def exchange_ledger(text: str, ledger: str) -> str:
+    """A rendered summary message with another ledger in it; all else in it stays.
+
+    Args:
+        text: The summary message.
+        ledger: The rendered ledger; `""` leaves the one in it.
+    """
+    if not ledger:
+        return text
+    section = f"<ledger>\n{ledger}\n</ledger>"
+    if _LEDGER.search(text):
+        return _LEDGER.sub(lambda _: section, text, count=1)
+    head, closing, _ = text.rpartition(f"</{FRAME}>")
+    return f"{head}{section}\n{closing}" if closing else text
+
+
 def read_ledger(text: str) -> list[str]:
     """The lines of the ledger in a rendered summary message."""
     section = _LEDGER.search(text)

@@ -20,8 +20,14 @@ from langchain_ctxcompress.storage import CheckpointSummary, Quote, encode_messa
 from langchain_ctxcompress.strategies.ageing import checkpoint_name, sooner_and_sooner
 from langchain_ctxcompress.strategies.base import CompressionDraft, CompressionRequest, Reason, RungReport
 from langchain_ctxcompress.strategies.quotes import newest_within
-from langchain_ctxcompress.strategies.remembering import Remembered
-from langchain_ctxcompress.strategies.rendering import quotes_of, read_summaries, render_summary
+from langchain_ctxcompress.strategies.remembering import Remembered, ledger_room, remember
+from langchain_ctxcompress.strategies.rendering import (
+    exchange_ledger,
+    quotes_of,
+    read_ledger,
+    read_summaries,
+    render_summary,
+)
 
 SUMMARY_SHARE = 0.25
 """Share of the target from which on the summary message ages sooner (P7)."""
@@ -79,26 +85,48 @@ def dropped(
 ) -> CompressionDraft:
     """The list without `places`, which a checkpoint of level 0 covers.
 
-    The summary message stays where it is not among them. A `ledger` is kept for the next summary in place of the
-    newest checkpoint's.
+    What of them must not be lost goes into the ledger first. The summary message stays where it is not among them, and
+    restates it as far as that leaves the list under its hard limit; without one the next summary does. Who has made a
+    `ledger` of them already gives it, and nothing is restated here.
     """
     head, places = request.head, frozenset(places)
     kept = [place for place in range(len(request.messages)) if place not in places]
     summary = next((place for place in kept if is_summary(request.messages[place])), None)
-    record = _record(request, places, strategy)
-    if ledger is not None:
-        record = record.model_copy(update={"ledger": dict(ledger)})
-    if head is not None and summary is not None:
-        record = record.model_copy(update={"rendered": head.rendered, "shown": head.shown})
-    record = record.model_copy(update={"checkpoint_id": _name(record), "tokens_after": _left(request, kept)})
     messages = [request.messages[place] for place in kept]
     sizes = [request.sizes[place] for place in kept]
+    record = _record(request, places, strategy)
     if head is not None and summary is not None:
-        messages[kept.index(summary)] = summary_message(record)
-    freed = request.tokens - record.tokens_after
-    return CompressionDraft(
-        tuple(messages), tuple(sizes), (record,), reason, rungs=(RungReport(strategy, freed, reason),)
-    )
+        record = record.model_copy(update={"rendered": head.rendered, "shown": head.shown})
+    if ledger is None:
+        spare = min((request.tokens - _left(request, kept)) // 2, _room(request, kept))
+        standing = _ledger_tokens(request, summary)
+        told = remember(
+            request, sorted(places), max(0, min(ledger_room(request.config.target_tokens), standing + spare))
+        )
+        ledger = told.values
+        if record.rendered and request.tools.count_text(told.text) - standing <= spare:
+            record = record.model_copy(update={"rendered": exchange_ledger(record.rendered, told.text)})
+    record = record.model_copy(update={"ledger": dict(ledger)})
+    record = record.model_copy(update={"checkpoint_id": _name(record)})
+    if head is not None and summary is not None:
+        place = kept.index(summary)
+        messages[place] = summary_message(record)
+        sizes[place] = request.tools.count([messages[place]])[0]
+    tokens_after = request.overhead_tokens + sum(sizes)
+    record = record.model_copy(update={"tokens_after": tokens_after})
+    report = RungReport(strategy, request.tokens - tokens_after, reason)
+    return CompressionDraft(tuple(messages), tuple(sizes), (record,), reason, rungs=(report,))
+
+
+def _room(request: CompressionRequest, kept: Sequence[int]) -> int:
+    """Tokens that what is kept leaves under the hard limit."""
+    return request.config.hard_limit_tokens - 1 - _left(request, list(kept))
+
+
+def _ledger_tokens(request: CompressionRequest, summary: int | None) -> int:
+    """Size of the ledger in the summary message, in tokens; 0 without one."""
+    lines = read_ledger(extract_text_content(request.messages[summary])) if summary is not None else []
+    return request.tools.count_text("\n".join(lines))
 
 
 def altered(

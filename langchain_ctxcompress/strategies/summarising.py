@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
 from langchain_core.messages import BaseMessage
 
-from langchain_ctxcompress.ledger import invented_values, remove_invented, render_goals, split_reply
+from langchain_ctxcompress.ledger import UNVERIFIED, invented_values, remove_invented, render_goals, split_reply
 from langchain_ctxcompress.strategies.base import CompressionRequest, Reason
 from langchain_ctxcompress.summarize import (
     CompressionTask,
@@ -28,6 +29,8 @@ SMALLEST_PART = 500
 TOLERANCE = 1.5
 """A summary this many times longer than it was asked for is shortened."""
 
+
+_SENTENCE_END = re.compile(r"\n|(?<=[.!?…])\s|(?<=[。！？])")
 
 SHOWN_LEDGER = 600
 """Tokens of the ledger that the model is shown at most: a small one reads some hundred tokens a second."""
@@ -109,7 +112,7 @@ def write_summary(
     reply = yield from _ask(request, source, asked)
     calls, failed = reply.calls, reply.failed
     text, flagged = _checked(request, source, asked, reply)
-    if flagged and 2 * len(text) < len(reply.text):
+    if flagged and 2 * _stands(text) < len(reply.text):
         again = yield from _ask(request, source, replace(asked, invented=flagged))
         calls += again.calls
         if again.failed is None:
@@ -140,6 +143,11 @@ def _checked(
     known = (transcript(source), asked.earlier, asked.kept, asked.goals, request.instructions)
     invented = invented_values(text, known)
     return remove_invented(text, invented), tuple(invented)
+
+
+def _stands(text: str) -> int:
+    """How much of a summary stands, in characters: the lines and sentences in which nothing was made up."""
+    return sum(len(part) for part in _SENTENCE_END.split(text) if UNVERIFIED not in part)
 
 
 def _said_of(flagged: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from langchain_ctxcompress import ContextCompressor, PrunerConfig
 from langchain_ctxcompress.errors import ConfigError, TokenCountError
 from langchain_ctxcompress.messages import Boundaries, repair_messages
 from langchain_ctxcompress.strategies import TopDownTruncation
-from langchain_ctxcompress.tokens import messages as counting
+from langchain_ctxcompress.tokens import meter as counting
 from tests.strategies.requests import TOOLS, outcome_of, request_for
 from tests.support.conversations import agent_run, conversations, exchanges
 from tests.support.legality import violations
@@ -129,13 +129,13 @@ def test_d5_wrong_settings_are_refused_by_name(arguments: dict[str, float], name
 @pytest.mark.parametrize("strategy", ["top-down-truncation", "ladder", "middle-out", "emergency"])
 def test_d6_each_message_is_counted_once(strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     counted: list[int] = []
-    count = counting._count_messages
+    count = counting.count_messages
 
     def noting(messages: Sequence[BaseMessage], model: str | None) -> list[int]:
         counted.extend(map(id, messages))
         return count(messages, model)
 
-    monkeypatch.setattr(counting, "_count_messages", noting)
+    monkeypatch.setattr(counting, "count_messages", noting)
     messages = agent_run(60, words=30)
     compressor = ContextCompressor(config=PrunerConfig.for_limit(1_000), strategy=strategy)
     assert compressor.compress(messages).changed
