@@ -47,18 +47,27 @@ class CheckpointStore:
 
         if not again:  # first, so that whoever finds the checkpoint finds it by its messages, too
             yield from self._point(checkpoint)
-        yield [PutOp(self._keys.checkpoints, checkpoint.checkpoint_id, checkpoint_value(checkpoint), index=False)]
+        identity, number = checkpoint.checkpoint_id, {"schema_version": SCHEMA_VERSION, "number": checkpoint.number}
+        yield [
+            PutOp(self._keys.numbers, identity, number, index=False),
+            PutOp(self._keys.checkpoints, identity, checkpoint_value(checkpoint), index=False),
+        ]
 
-    def all(self, most: int = MOST_CHECKPOINTS) -> StoreSteps[Checkpoints]:
-        """The checkpoints, oldest first; a damaged one is logged and left out.
+    def all(self) -> StoreSteps[Checkpoints]:
+        """The checkpoints, oldest first; a damaged one is logged and left out."""
+        from langgraph.store.base import SearchOp
 
-        Args:
-            most: The most to read; where there are more, any of them are left out.
+        return self._read((yield [SearchOp(self._keys.checkpoints, limit=MOST_CHECKPOINTS)])[0])
+
+    def newest(self, most: int) -> StoreSteps[dict[str, int]]:
+        """Ids and numbers of the checkpoints that were made last, at most so many.
+
+        They have small items of their own, since a search reads whole ones and a checkpoint is large.
         """
         from langgraph.store.base import SearchOp
 
-        items = (yield [SearchOp(self._keys.checkpoints, limit=most)])[0]
-        return self._read(items)
+        items = (yield [SearchOp(self._keys.numbers, limit=most)])[0]
+        return {item.key: int(item.value.get("number") or 0) for item in items}
 
     def named(self, checkpoint_ids: Iterable[str]) -> StoreSteps[Checkpoints]:
         """The checkpoints of these ids, oldest first; those that are not there or damaged are left out."""

@@ -7,6 +7,7 @@ root, "session", ID, "writers"       one item a writer: how far its log goes
 root, "session", ID, "log", WRITER   the log: segments with zero-padded numbers
 root, "session", ID, "ids"           one item a message id: where its revisions lie
 root, "session", ID, "checkpoints"   one item a summary checkpoint
+root, "session", ID, "numbers"       one small item a summary checkpoint: its number
 root, "session", ID, "touched"       one item a message id: the checkpoints that it matters to
 root, "session", ID, "snapshots"     one item a snapshot: what it refers to
 root, "session", ID, "parts"         what snapshots share, under its own hash
@@ -57,6 +58,7 @@ class SessionKeys:
         self.writers: Namespace = (*base, "writers")
         self.ids: Namespace = (*base, "ids")
         self.checkpoints: Namespace = (*base, "checkpoints")
+        self.numbers: Namespace = (*base, "numbers")
         self.touched: Namespace = (*base, "touched")
         self.snapshots: Namespace = (*base, "snapshots")
         self.parts: Namespace = (*base, "parts")

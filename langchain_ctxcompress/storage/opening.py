@@ -65,7 +65,7 @@ class OpenChain:
         with self._lock:
             chain = self.chain.with_records(records)
             if len(chain.records) > MOST_HELD:
-                self._start_over(CheckpointChain(chain.records[-FEW:], partial=True))
+                self._start_over(CheckpointChain(chain.records[-FEW:], partial=True, numbered=chain.next_number - 1))
             else:
                 self.chain = chain
 
@@ -81,9 +81,11 @@ class OpenChain:
             self._start_over(CheckpointChain())
 
     def _open(self) -> StoreSteps[None]:
-        read = yield from self._store.all(FEW + 1)
+        newest = yield from self._store.newest(FEW + 1)
+        partial = len(newest) > FEW
+        read = [] if partial else (yield from self._store.named(newest))
         with self._lock:
-            self._start_over(CheckpointChain(read, partial=len(read) > FEW))
+            self._start_over(CheckpointChain(read, partial=partial, numbered=max(newest.values(), default=0)))
             self._read = True
 
     def _start_over(self, chain: CheckpointChain) -> None:

@@ -140,11 +140,13 @@ class CheckpointChain:
     Args:
         records: The checkpoints, oldest first.
         partial: Whether the session has others, which do not matter to the lists that are asked for.
+        numbered: The greatest number that is known to be in use.
     """
 
-    def __init__(self, records: Sequence[CheckpointSummary] = (), *, partial: bool = False) -> None:
+    def __init__(self, records: Sequence[CheckpointSummary] = (), *, partial: bool = False, numbered: int = 0) -> None:
         self.records = tuple(records)
         self.partial = partial
+        self._numbered = numbered
         self._reach: tuple[str, Reach] = ("", Reach())
 
     @cached_property
@@ -155,17 +157,19 @@ class CheckpointChain:
     @property
     def next_number(self) -> int:
         """The number of the next checkpoint."""
-        return max((record.number for record in self.records), default=0) + 1
+        return max(self._numbered, *(record.number for record in self.records), 0) + 1
 
     def with_records(self, records: Sequence[CheckpointSummary]) -> CheckpointChain:
         """The chain with further checkpoints."""
         further = (*self.records, *(r for r in records if r.checkpoint_id not in self.by_id))
-        return CheckpointChain(sorted(further, key=lambda record: record.number), partial=self.partial)
+        return CheckpointChain(
+            sorted(further, key=lambda record: record.number), partial=self.partial, numbered=self._numbered
+        )
 
     def exchanged(self, record: CheckpointSummary) -> CheckpointChain:
         """The chain with a checkpoint in place of the one that has its id."""
         records = [record if own.checkpoint_id == record.checkpoint_id else own for own in self.records]
-        return CheckpointChain(records, partial=self.partial)
+        return CheckpointChain(records, partial=self.partial, numbered=self._numbered)
 
     def shown(self, head: CheckpointSummary | None) -> tuple[CheckpointSummary, ...]:
         """The checkpoints whose texts stand in the summary message of `head`."""

@@ -235,7 +235,7 @@ class TestCheckpoints:
         one = history(store)
         records = [checkpoint(1), checkpoint(2), checkpoint(3)]
         put(one, *records)
-        namespace, key, value = next(entry for entry in everything(store) if entry[1] == "c2")
+        namespace, key, value = next(e for e in everything(store) if e[0][-1] == "checkpoints" and e[1] == "c2")
         store.put(namespace, key, {**value, **damage})
         with caplog.at_level(logging.WARNING):
             assert one.checkpoints() == [records[0], records[2]]
