@@ -115,15 +115,17 @@ class Originals:
 
     def forget(self, session_id: str | None = None) -> None:
         """Remove everything of a session from the store: messages, index, checkpoints and snapshots."""
-        from langchain_ctxcompress.storage import run
+        from langchain_ctxcompress.storage import run, wipe
 
         run(self._forget_steps(session_id or self.session_id), self.store)
+        wipe(self.store)
 
     async def aforget(self, session_id: str | None = None) -> None:
         """As `forget`, without blocking the loop."""
-        from langchain_ctxcompress.storage import arun
+        from langchain_ctxcompress.storage import arun, awipe
 
         await arun(self._forget_steps(session_id or self.session_id), self.store)
+        await awipe(self.store)
 
     def forget_messages(self, message_ids: Iterable[str], *, session_id: str | None = None) -> int:
         """Remove messages of a session for good: from the archive, every checkpoint and every snapshot.
@@ -143,18 +145,22 @@ class Originals:
             RecordError: A damaged record could not be searched; the error names it, and all else was removed.
         """
         from langchain_ctxcompress import engine
-        from langchain_ctxcompress.storage import run
+        from langchain_ctxcompress.storage import run, wipe
 
         session = self._sessions.get(session_id or self.session_id)
-        return run(engine.forget_messages(session, message_ids, self._tools, self.config), self.store)
+        removed = run(engine.forget_messages(session, message_ids, self._tools, self.config), self.store)
+        wipe(self.store)
+        return removed
 
     async def aforget_messages(self, message_ids: Iterable[str], *, session_id: str | None = None) -> int:
         """As `forget_messages`, without blocking the loop."""
         from langchain_ctxcompress import engine
-        from langchain_ctxcompress.storage import arun
+        from langchain_ctxcompress.storage import arun, awipe
 
         session = self._sessions.get(session_id or self.session_id)
-        return await arun(engine.forget_messages(session, message_ids, self._tools, self.config), self.store)
+        removed = await arun(engine.forget_messages(session, message_ids, self._tools, self.config), self.store)
+        await awipe(self.store)
+        return removed
 
     def _forget_steps(self, session_id: str) -> StoreSteps[None]:
         session = self._sessions.get(session_id)

@@ -5,7 +5,7 @@ one storage interface. Routines are generators that yield batches of store opera
 copy of the logic.
 """
 
-from langchain_ctxcompress.storage.backends import open_store
+from langchain_ctxcompress.storage.backends import awipe, open_store, wipe
 from langchain_ctxcompress.storage.boundaries import (
     guard_prompt,
     is_session_history,
@@ -44,6 +44,7 @@ __all__ = [
     "View",
     "aexecute",
     "arun",
+    "awipe",
     "check_messages",
     "decode_message",
     "encode_message",
@@ -57,4 +58,5 @@ __all__ = [
     "run",
     "session_ids",
     "summary_message",
+    "wipe",
 ]

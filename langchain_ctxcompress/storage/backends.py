@@ -106,6 +106,7 @@ def _open_sqlite(path: Path) -> BaseStore:
     try:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute("PRAGMA secure_delete=ON")  # what is removed is overwritten, not only let go
         store = SqliteStore(connection)
         store.setup()
     except sqlite3.Error as error:
@@ -114,6 +115,33 @@ def _open_sqlite(path: Path) -> BaseStore:
         raise StorageError(msg) from error
     weakref.finalize(store, connection.close)
     return store
+
+
+def wipe(store: BaseStore) -> None:
+    """Take what was removed out of the files of a store, too.
+
+    A SQLite store that `open_store` opened overwrites what it removes; what the write-ahead log still holds of it is
+    moved out of there. Others keep removed rows as their makers have it: a SQLite file of the caller's own until
+    `VACUUM`, PostgreSQL until its own vacuum.
+    """
+    import sqlite3
+
+    connection = getattr(getattr(store, "inner", store), "conn", None)
+    if not isinstance(connection, sqlite3.Connection):
+        return
+    try:
+        busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+    except sqlite3.Error as error:
+        busy = error
+    if busy:
+        logger.warning("removed messages may stand in the write-ahead log until no other process reads the file")
+
+
+async def awipe(store: BaseStore) -> None:
+    """As `wipe`, without blocking the loop."""
+    import asyncio
+
+    await asyncio.to_thread(wipe, store)
 
 
 def _open_postgres(url: str) -> BaseStore:

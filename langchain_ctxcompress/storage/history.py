@@ -11,7 +11,7 @@ from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.errors import InvalidMessagesError
 from langchain_ctxcompress.messages import ensure_ids, is_derived
-from langchain_ctxcompress.storage.backends import open_store
+from langchain_ctxcompress.storage.backends import awipe, open_store, wipe
 from langchain_ctxcompress.storage.branches import BEGINNING, Branch, BranchTree, followed, said
 from langchain_ctxcompress.storage.checkpoints import CheckpointStore
 from langchain_ctxcompress.storage.forgetting import forget_steps
@@ -212,19 +212,25 @@ class SessionHistory:
             StorageError: The store failed; call it again.
             RecordError: A damaged record could not be searched; the error names it, and all else was removed.
         """
-        return run(self.forget_messages_steps(message_ids), self.store)
+        removed = run(self.forget_messages_steps(message_ids), self.store)
+        wipe(self.store)
+        return removed
 
     async def aforget_messages(self, message_ids: Iterable[str]) -> int:
         """As `forget_messages`, without blocking the loop."""
-        return await arun(self.forget_messages_steps(message_ids), self.store)
+        removed = await arun(self.forget_messages_steps(message_ids), self.store)
+        await awipe(self.store)
+        return removed
 
     def clear(self) -> None:
         """Remove everything of this session: messages, index, checkpoints and snapshots."""
         run(self.clear_steps(), self.store)
+        wipe(self.store)
 
     async def aclear(self) -> None:
         """As `clear`, without blocking the loop."""
         await arun(self.clear_steps(), self.store)
+        await awipe(self.store)
 
     def append_steps(
         self, messages: Sequence[BaseMessage], *, after: str | None = None, whole: bool = False

@@ -76,6 +76,8 @@ def execute(store: BaseStore, ops: Sequence[Op]) -> list[Any]:
     try:
         for start in range(0, len(ops), MAX_BATCH):
             results += store.batch(ops[start : start + MAX_BATCH])
+    except StorageError:  # a store of this package's own says what was wrong
+        raise
     except Exception as error:
         raise _failed(store, error) from error
     return results
@@ -97,6 +99,8 @@ async def aexecute(store: BaseStore, ops: Sequence[Op]) -> list[Any]:
                 results += await store.abatch(part)
             except NotImplementedError:  # SqliteStore: every async method raises it
                 results += await asyncio.to_thread(store.batch, part)
+    except StorageError:  # a store of this package's own says what was wrong
+        raise
     except Exception as error:
         raise _failed(store, error) from error
     return results
