@@ -15,8 +15,8 @@ from langchain_ctxcompress.storage import CheckpointChain, OpenChain, opening, r
 from tests.storage.stores import WatchedStore
 from tests.support.conversations import copied
 
-LIMITS = {"dropped": 600, "summarised": 1_800}
-"""In the smaller window there is no room for a summary message: lists name no checkpoint."""
+STRATEGIES = {"dropped": "top-down-truncation", "summarised": "ladder"}
+"""The first one leaves no summary message: its lists name no checkpoint."""
 
 
 @pytest.fixture
@@ -33,15 +33,15 @@ def exchange(number: int) -> list[BaseMessage]:
     ]
 
 
-def compressor(store, limit: int = 1_800) -> ContextCompressor:
-    return ContextCompressor(config=PrunerConfig.for_limit(limit), store=store, session_id="s")
+def compressor(store, limit: int = 1_800, strategy: str = "ladder") -> ContextCompressor:
+    return ContextCompressor(config=PrunerConfig.for_limit(limit), store=store, session_id="s", strategy=strategy)
 
 
 class Talk:
     """A session of many compressions, with every list that was ever sent."""
 
-    def __init__(self, store, exchanges: int, limit: int = 1_800) -> None:
-        self.own = compressor(store, limit)
+    def __init__(self, store, exchanges: int, strategy: str = "ladder") -> None:
+        self.own = compressor(store, strategy=strategy)
         self.full: list[BaseMessage] = []
         self.lists: list[list[BaseMessage]] = []
         self.fulls: list[list[BaseMessage]] = []
@@ -59,10 +59,10 @@ def whole_view(store, messages: list[BaseMessage]) -> list[BaseMessage]:
     return CheckpointChain(records).apply(messages).messages
 
 
-@pytest.mark.parametrize("kind", LIMITS)
+@pytest.mark.parametrize("kind", STRATEGIES)
 def test_it_reads_as_if_all_checkpoints_were_known(few: None, kind: str) -> None:
     store = InMemoryStore()
-    talk = Talk(store, 60, LIMITS[kind])
+    talk = Talk(store, 60, STRATEGIES[kind])
     assert len(SessionHistory(store, session_id="s").checkpoints()) > 8
     assert any(map(is_summary, talk.lists[-1])) == (kind == "summarised")
     dice = random.Random(kind)
@@ -85,10 +85,10 @@ def test_it_reads_as_if_all_checkpoints_were_known(few: None, kind: str) -> None
         assert fresh.view(sent) == expected, "what is known already changes nothing"
 
 
-@pytest.mark.parametrize("limit", LIMITS.values(), ids=LIMITS)
-def test_a_message_that_comes_back_in_an_idle_step_is_left_out_again(few: None, limit: int) -> None:
+@pytest.mark.parametrize("strategy", STRATEGIES.values(), ids=STRATEGIES)
+def test_a_message_that_comes_back_in_an_idle_step_is_left_out_again(few: None, strategy: str) -> None:
     store = InMemoryStore()
-    talk = Talk(store, 60, limit)
+    talk = Talk(store, 60, strategy)
     own = compressor(store, 5_000)
     messages = own.compress(talk.lists[-1]).messages
     grown = [*messages, *exchange(1_000)]
