@@ -15,10 +15,13 @@ from langchain_ctxcompress.cli.options import (
     AsJson,
     BaseUrl,
     Files,
+    Force,
     KeyVariable,
     Limit,
     Model,
+    Session,
     SoftLimit,
+    Store,
     Strategy,
 )
 from langchain_ctxcompress.cli.settings import CompressorSettings
@@ -141,6 +144,33 @@ def compare(
 
         settings = CompressorSettings(limit, soft_limit, model=model, base_url=base_url, key_variable=api_key_env)
         raise typer.Exit(compare_conversations(files, settings, strategy or [], as_json=as_json))
+
+
+@app.command()
+def inspect(
+    session: Session,
+    *,
+    html: Annotated[
+        str | None,
+        typer.Option("--html", metavar="FILE", help="Write a page there that needs no network.", show_default=False),
+    ] = None,
+    serve: Annotated[bool, typer.Option("--serve", help="Serve the page live, to this machine only.")] = False,
+    port: Annotated[
+        int, typer.Option("--port", metavar="N", min=0, max=65_535, help="Where it is served; 0 takes a free port.")
+    ] = 0,
+    limit: Limit = None,
+    force: Force = False,
+    store: Store = None,
+) -> None:
+    """Look at a session: what was compressed when, its summaries beside the originals, its ledger.
+
+    Without an option it is a table in the terminal.
+    """
+    with plain_errors() as warnings:
+        from langchain_ctxcompress.cli.inspecting import inspect_session
+
+        code = inspect_session(session, store=store, html=html, serve=serve, port=port, limit=limit, force=force)
+        raise typer.Exit(BAD_INPUT if warnings else code)
 
 
 @app.command()
