@@ -10,6 +10,7 @@ from uuid import UUID, uuid5
 
 from langchain_core.messages import AIMessage, BaseMessage, FunctionMessage, ToolMessage
 
+from langchain_ctxcompress.errors import InvalidMessagesError
 from langchain_ctxcompress.messages.kinds import kind_of
 from langchain_ctxcompress.messages.marks import DERIVED_KINDS, MARK_KEY, ORIGINAL
 
@@ -55,6 +56,9 @@ def content_hash(message: BaseMessage) -> str:
     """A hash of what a message says: kind, content, name, calls, and the call it answers.
 
     Metadata (usage, response ids, the pin) is left out: a client that sends a message again seldom sends it along.
+
+    Raises:
+        InvalidMessagesError: Its values are nested more deeply than JSON can be written.
     """
     said: list[Any] = [kind_of(message), message.content, message.name]
     if isinstance(message, AIMessage):
@@ -69,6 +73,9 @@ def content_hash(message: BaseMessage) -> str:
         text = json.dumps(said, sort_keys=True, default=_stable)
     except (TypeError, ValueError):  # keys that are no texts, or an integer that is too long for Python to write out
         text = json.dumps(_spelt_out(said), default=_stable)
+    except RecursionError as error:
+        msg = f"message {message.id!r} cannot be told from others: its values are nested too deeply; flatten them"
+        raise InvalidMessagesError(msg) from error
     return hashlib.blake2b(text.encode("ascii"), digest_size=16).hexdigest()
 
 

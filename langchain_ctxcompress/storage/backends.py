@@ -2,7 +2,9 @@
 
 SQLite is opened with WAL and `synchronous=NORMAL`: what was written survives a killed process; a power cut can cost the
 last commits but not the file. One connection is shared by all threads of a process (`SqliteStore` locks it), and other
-processes wait for up to 30 seconds for a lock.
+processes wait for up to 30 seconds for a lock. PostgreSQL is used over one connection, which is made again when it is
+lost: up to 10 seconds for a connection, up to 30 for a lock. A batch that fails leaves nothing behind, and no fault
+(a full disk, a file that is read-only, a lock, a lost server) outlives itself: the next batch works when it is over.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import os
 import re
 import weakref
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from langchain_ctxcompress.errors import ConfigError, StorageError
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 BUSY_SECONDS = 30.0
-"""How long a process waits for another one's lock on a SQLite file."""
+"""How long a process waits for another one's lock on a SQLite file; then the batch fails, written not at all."""
 
 _POSTGRES = ("postgres:", "postgresql:")
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):", re.IGNORECASE)
@@ -93,7 +95,7 @@ def sqlite_path(store: str) -> Path:
 def _open_sqlite(path: Path) -> BaseStore:
     import sqlite3
 
-    from langgraph.store.sqlite import SqliteStore
+    from langchain_ctxcompress.storage.sqlite import ArchiveSqliteStore, use_wal
 
     try:
         path = path.expanduser()
@@ -104,10 +106,9 @@ def _open_sqlite(path: Path) -> BaseStore:
         msg = f"the SQLite file {str(path)!r} cannot be opened: {error}"
         raise StorageError(msg) from error
     try:
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=NORMAL")
+        use_wal(connection, BUSY_SECONDS)
         connection.execute("PRAGMA secure_delete=ON")  # what is removed is overwritten, not only let go
-        store = SqliteStore(connection)
+        store = ArchiveSqliteStore(connection)
         store.setup()
     except sqlite3.Error as error:
         connection.close()
@@ -146,16 +147,14 @@ async def awipe(store: BaseStore) -> None:
 
 def _open_postgres(url: str) -> BaseStore:
     try:
-        from langgraph.store.postgres import PostgresStore
+        from langchain_ctxcompress.storage.postgres import ArchivePostgresStore
     except ImportError as error:
         msg = "a postgresql: URL needs the extra: pip install 'langchain-ctxcompress[postgres]'"
         raise ConfigError(msg) from error
-    context: Any = PostgresStore.from_conn_string(url)
     try:
-        store: BaseStore = context.__enter__()
-        store.setup()  # type: ignore[attr-defined]
+        store = ArchivePostgresStore(url)
+        store.setup()
     except Exception as error:
         msg = f"the PostgreSQL server cannot be used as a store: {type(error).__name__}"
         raise StorageError(msg) from error
-    weakref.finalize(store, context.__exit__, None, None, None)
     return store

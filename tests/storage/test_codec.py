@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import enum
 import json
 import math
@@ -16,6 +17,7 @@ import ormsgpack
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from langchain_core.documents import Document
 from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,
@@ -31,9 +33,11 @@ from langchain_core.messages import (
     SystemMessageChunk,
     ToolMessage,
     ToolMessageChunk,
+    message_to_dict,
 )
+from pydantic import BaseModel
 
-from langchain_ctxcompress.errors import RecordError
+from langchain_ctxcompress.errors import InvalidMessagesError, RecordError
 from langchain_ctxcompress.messages import content_hash, pin
 from langchain_ctxcompress.storage import codec, decode_message, encode_message
 from langchain_ctxcompress.storage.codec import record_hash
@@ -292,6 +296,76 @@ class TestOmitted:
     def test_an_omitted_value_stays_omitted_in_the_next_journey(self) -> None:
         once = carried(object())
         assert carried(once) == once
+
+
+class Found(BaseModel):
+    """A result of a tool of the user's own."""
+
+    rows: list[Any] = []
+
+
+@dataclasses.dataclass
+class Hit:
+    """Another one."""
+
+    place: str
+    score: float
+
+
+class TestObjectsOfTheUsersOwn:
+    """They cannot come back without an import by name, and so do not come back as plain dicts in silence."""
+
+    @pytest.mark.parametrize("value", [Found(rows=[1, b"x"]), Hit("a", 0.5)], ids=["model", "dataclass"])
+    def test_it_is_named_beside_its_fields(self, value: Any) -> None:
+        back = carried({"before": 1, "found": [value]})
+        assert type(value).__name__ in back["found"][0][codec.OMITTED_KEY]
+        fields = back["found"][0][codec.FIELDS_KEY]
+        assert fields == (value.model_dump() if isinstance(value, BaseModel) else dataclasses.asdict(value))
+
+    def test_one_within_another(self) -> None:
+        back = carried(Found(rows=[Hit("a", 0.5)]))
+        assert back[codec.FIELDS_KEY]["rows"][0][codec.FIELDS_KEY] == {"place": "a", "score": 0.5}
+
+    def test_langchains_own_come_back(self) -> None:
+        documents = [Document("text", metadata={"page": 1}, id="d")]
+        assert carried(documents) == documents
+        assert type(carried(documents)[0]) is Document
+
+    def test_one_that_holds_another_of_the_users(self) -> None:
+        assert codec.OMITTED_KEY in carried(Document("text", metadata={"hit": Hit("a", 0.5)}))
+
+    def test_the_words_and_the_class_of_the_message_are_whole(self) -> None:
+        message = ToolMessage("3 rows", tool_call_id="a", artifact=Found(rows=[1]))
+        assert (type(through(message)), through(message).content) == (ToolMessage, "3 rows")
+        assert content_hash(through(message)) == content_hash(message)
+
+    @pytest.mark.parametrize("message", EVERY_TYPE, ids=lambda message: type(message).__name__)
+    def test_the_form_is_that_of_langchain(self, message: BaseMessage) -> None:
+        assert json.loads(encode_message(message)) == json.loads(json.dumps(message_to_dict(message)))
+
+
+class TestDepth:
+    @pytest.mark.parametrize("levels", [codec.DEEPEST + 1, 2_000, 100_000])
+    def test_what_lies_too_deep_is_named_and_costs_nothing_else(self, levels: int) -> None:
+        back = carried({"before": 1, "deep": nested(levels), "after": b"x"})
+        assert (back["before"], back["after"]) == (1, b"x")
+        deep, found = back["deep"], 0
+        while isinstance(deep, list):
+            deep, found = deep[0], found + 1
+        assert "levels deep" in deep[codec.OMITTED_KEY]
+        assert found == codec.DEEPEST - 1
+
+    def test_in_arguments_it_is_one_clear_error(self) -> None:
+        deep = AIMessage("", id="deep", tool_calls=[call("a", q=nested(100_000))])
+        with pytest.raises(InvalidMessagesError, match="'deep'.*nested too deeply"):
+            content_hash(deep)
+
+
+def nested(levels: int) -> Any:
+    value: Any = "bottom"
+    for _ in range(levels):
+        value = [value]
+    return value
 
 
 class TestDamage:
