@@ -6,6 +6,12 @@ kind of bad value or bad key derive from Python's own class for it, so that ordi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
+
 
 class CtxCompressError(Exception):
     """Base of all errors of `langchain_ctxcompress`."""
@@ -67,6 +73,23 @@ class StorageBoundaryError(CtxCompressError, TypeError):
 
 class RecordError(StorageError, ValueError):
     """A stored record is damaged or of an unknown `schema_version`; the message names the record."""
+
+
+class DamagedHistoryError(RecordError):
+    """Some records of a session history are damaged or of an unknown version; all others were read.
+
+    Attributes:
+        problems: What is wrong with each of them, by its name.
+        messages: Every message that could be read, in order.
+    """
+
+    def __init__(self, problems: Sequence[str], messages: Sequence[BaseMessage]) -> None:
+        super().__init__(
+            f"{'; '.join(problems)}. The other {len(messages)} messages were read: they are in this error's `messages`,"
+            ' and `on_damage="skip"` returns them'
+        )
+        self.problems = list(problems)
+        self.messages = list(messages)
 
 
 class SnapshotNotFoundError(StorageError, KeyError):

@@ -67,7 +67,7 @@ def _text(session: Session, chain: CheckpointChain, checkpoint: CheckpointSummar
     if not (checkpoint.covered or checkpoint.merged):
         return ""
     covered = chain.covered_by(checkpoint.checkpoint_id) or {}
-    originals = yield from session.history.get_steps(covered, covered)
+    originals = yield from session.history.get_steps(covered, covered, on_damage="skip")
     most = summary_budget(checkpoint.level, sum(tools.count(originals))).most
     return extract_summary(originals, most, count=tools.count_text)
 

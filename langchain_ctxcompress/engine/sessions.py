@@ -101,9 +101,15 @@ class Session:
             The ids of the snapshots, one for each action.
 
         Raises:
-            StorageError: The store failed.
+            StorageError: The store failed; or something was removed from the session since its checkpoints were read,
+                so that a new one could repeat what is gone.
         """
         yield from self.history.append_steps(messages, whole=True)
+        if self._open.epoch and self.history.epoch != self._open.epoch:
+            self.forget()
+            msg = "messages were removed from the session meanwhile: what is left is compressed at the next step"
+            raise StorageError(msg)
+        self._open.epoch = self.history.epoch
         saved = yield from self._save(actions, remnants)
         for checkpoint in checkpoints:
             yield from self.history.put_checkpoint_steps(checkpoint)

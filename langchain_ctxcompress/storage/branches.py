@@ -104,8 +104,8 @@ class BranchTree:
                 found.append(Branch(entry.message_id, forked[0], len(way), written, entry.content))
         return sorted(found, key=lambda branch: branch.updated_at, reverse=True)
 
-    def messages(self, branch: Branch | str) -> list[BaseMessage]:
-        """The messages of a branch, or of the part of one that ends with a message.
+    def entries(self, branch: Branch | str) -> list[Entry]:
+        """The entries of a branch, or of the part of one that ends with a message.
 
         Raises:
             ConfigError: No message of that id is archived.
@@ -118,7 +118,7 @@ class BranchTree:
         place = (last_id, content)
         way = self._way(place if place in self._newest else known[-1])
         newest = {place[0]: place for place in way}  # an id is there once: as it was last said
-        return [self._newest[place].message() for place in way if newest[place[0]] == place]
+        return [self._newest[place] for place in way if newest[place[0]] == place]
 
     def _way(self, place: Said) -> list[Said]:
         way: dict[Said, None] = {}

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from langchain_ctxcompress.errors import RecordError
+from langchain_ctxcompress.storage.codec import decode_message
 from langchain_ctxcompress.storage.keys import SessionKeys, encode_label
 from langchain_ctxcompress.storage.records import SCHEMA_VERSION, CheckpointSummary, checkpoint_value
 from langchain_ctxcompress.storage.steps import StoreSteps
@@ -95,6 +96,26 @@ class CheckpointStore:
         labels = [encode_label(i) for i in dict.fromkeys(message_ids)]
         items = (yield [GetOp(self._keys.touched, label) for label in labels]) if labels else []
         return {i for item in items if item is not None for i in item.value.get("by") or ()}
+
+    def epoch(self) -> StoreSteps[str]:
+        """The epoch of the session: another one since means that something was removed from it."""
+        from langgraph.store.base import GetOp
+
+        session = (yield [GetOp(self._keys.sessions, self._keys.session_key)])[0]
+        return str(session.value.get("epoch", "")) if session else ""
+
+    def whole(self, checkpoints: Iterable[CheckpointSummary]) -> Checkpoints:
+        """Those whose shortened messages can all be read; one that is damaged is logged and costs no other (S5)."""
+        found: Checkpoints = []
+        for checkpoint in checkpoints:
+            try:
+                for message_id, (_, data) in checkpoint.altered.items():
+                    decode_message(data, record=f"message {message_id!r} of checkpoint {checkpoint.checkpoint_id}")
+            except RecordError as error:
+                logger.warning("session %s: %s; it is left out", self._session_id, error)
+            else:
+                found.append(checkpoint)
+        return found
 
     def behind(self, checkpoint_id: str) -> StoreSteps[Checkpoints]:
         """A checkpoint, and all that its originals are told by: what was merged into it, and what it only re-tells."""

@@ -3,7 +3,7 @@
 A message is one ASCII JSON string in the form of `message_to_dict`, read by `messages_from_dict`: NUL, lone surrogates,
 huge integers and the order of keys survive every backend, and reading it never imports or runs anything by name. What
 JSON cannot hold goes through LangGraph's serialiser without pickle; what that cannot hold either is named as omitted.
-A model or dataclass of the user's own is named so too, beside the values of its fields: making it again would import it.
+A model or dataclass of the user's own is named too, beside its fields: to make it again would be to import it.
 """
 
 from __future__ import annotations

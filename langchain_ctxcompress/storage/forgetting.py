@@ -16,7 +16,7 @@ from langchain_ctxcompress.errors import RecordError
 from langchain_ctxcompress.messages import is_summary, summary_mark
 from langchain_ctxcompress.storage.codec import decode_message, encode_message, record_hash
 from langchain_ctxcompress.storage.keys import SessionKeys, encode_label, segment_key
-from langchain_ctxcompress.storage.log import READ_AHEAD, Entry, Said, SessionLog, segment_value
+from langchain_ctxcompress.storage.log import READ_AHEAD, Entry, Said, SessionLog, segment_value, segments_of
 from langchain_ctxcompress.storage.records import CheckpointSummary, checkpoint_value
 from langchain_ctxcompress.storage.snapshot_parts import (
     Row,
@@ -136,12 +136,15 @@ def forget_steps(
     changed = [clean for c in checkpoints if (clean := cleaning.checkpoint(c)) is not c]
     if changed:
         yield [PutOp(keys.checkpoints, c.checkpoint_id, checkpoint_value(c), index=False) for c in changed]
+    # And every other process drops what it remembers: what is sent again after this is new.
+    yield from log.begin_epoch()
     problems = yield from _forget_in_snapshots(keys, cleaning)
     removed, damaged = yield from _forget_in_log(keys, log, cleaning.forgotten)
     labels = [encode_label(message_id) for message_id in sorted(cleaning.forgotten)]
     if labels:
         yield [PutOp(namespace, label, None) for label in labels for namespace in (keys.ids, keys.texts, keys.touched)]
     log.forget(cleaning.forgotten)
+    yield from log.begin_epoch()
     if problems or damaged:
         msg = f"{removed} messages were removed, but not all can be searched: {'; '.join([*problems, *damaged])}"
         raise RecordError(msg)
@@ -164,7 +167,7 @@ def _forget_in_log(
     for head in (yield from log.writers()):
         start, more = 0, True
         while more:
-            found, more = yield from log.segments(head.key, start, int(head.value["segments"]))
+            found, more = yield from log.segments(head.key, start, segments_of(head))
             start += READ_AHEAD
             puts: list[Op] = []
             for number, item in found:
@@ -188,7 +191,7 @@ def _parents(log: SessionLog, message_ids: Collection[str]) -> StoreSteps[dict[S
     for head in (yield from log.writers()) if message_ids else ():
         start, more = 0, True
         while more:
-            found, more = yield from log.segments(head.key, start, int(head.value["segments"]))
+            found, more = yield from log.segments(head.key, start, segments_of(head))
             start += READ_AHEAD
             for number, item in found:
                 with suppress(RecordError):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from langchain_core.messages import BaseMessage
 
-from langchain_ctxcompress.errors import InvalidMessagesError
+from langchain_ctxcompress.errors import DamagedHistoryError, InvalidMessagesError, RecordError
 from langchain_ctxcompress.messages import ensure_ids, is_derived
 from langchain_ctxcompress.storage.backends import awipe, open_store, wipe
 from langchain_ctxcompress.storage.branches import BEGINNING, Branch, BranchTree, followed, said
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
 
 logger = logging.getLogger(__name__)
+
+OnDamage = Literal["raise", "skip"]
+"""What to do about records that cannot be read. Either way they cost no other record."""
 
 MOST_SESSIONS = 1_000_000
 """Sessions of a tenant that are listed at once."""
@@ -101,30 +104,34 @@ class SessionHistory:
         """As `append`, without blocking the loop."""
         return await arun(self.append_steps(messages, after=after), self.store)
 
-    def messages(self, *, branch: Branch | str | None = None) -> list[BaseMessage]:
+    def messages(self, *, branch: Branch | str | None = None, on_damage: OnDamage = "raise") -> list[BaseMessage]:
         """Every message once, in the order of its first append, in its newest revision.
 
         Args:
             branch: Only what led to this message, by its id, or one of `branches()`. Where a branch parted with an
                 edited message, each branch has its own revision of it.
+            on_damage: `"skip"` returns what can be read, and logs what cannot.
 
         Raises:
             StorageError: The store failed.
-            RecordError: A record is damaged; the error names it.
+            DamagedHistoryError: Records are damaged; it names them, and holds all messages that could be read.
             ConfigError: No message of that id is archived.
         """
-        return run(self.messages_steps(branch), self.store)
+        return run(self.messages_steps(branch, on_damage), self.store)
 
-    async def amessages(self, *, branch: Branch | str | None = None) -> list[BaseMessage]:
+    async def amessages(
+        self, *, branch: Branch | str | None = None, on_damage: OnDamage = "raise"
+    ) -> list[BaseMessage]:
         """As `messages`, without blocking the loop."""
-        return await arun(self.messages_steps(branch), self.store)
+        return await arun(self.messages_steps(branch, on_damage), self.store)
 
     def branches(self) -> list[Branch]:
         """The branches of the session, the newest first: one, unless a thread was run again from an older point.
 
+        What cannot be read is logged and left out.
+
         Raises:
             StorageError: The store failed.
-            RecordError: A record is damaged; the error names it.
         """
         return run(self.branches_steps(), self.store)
 
@@ -132,33 +139,39 @@ class SessionHistory:
         """As `branches`, without blocking the loop."""
         return await arun(self.branches_steps(), self.store)
 
-    def iter(self, page: int = 500) -> Iterator[BaseMessage]:
+    def iter(self, page: int = 500, *, on_damage: OnDamage = "raise") -> Iterator[BaseMessage]:
         """As `messages`, one after the other; what is held in memory follows the page, not the history.
 
         Args:
             page: Messages that are read at once, about.
+            on_damage: As in `messages`.
+
+        Raises:
+            DamagedHistoryError: Behind the last message that could be read. It names the others, and holds none.
         """
         pages = HistoryPages(self._log, self._keys)
         while messages := run(pages.page(page), self.store):
             yield from messages
+        self._judge(pages.problems, [], on_damage)
 
-    async def aiter(self, page: int = 500) -> AsyncIterator[BaseMessage]:
+    async def aiter(self, page: int = 500, *, on_damage: OnDamage = "raise") -> AsyncIterator[BaseMessage]:
         """As `iter`, without blocking the loop."""
         pages = HistoryPages(self._log, self._keys)
         while messages := await arun(pages.page(page), self.store):
             for message in messages:
                 yield message
+        self._judge(pages.problems, [], on_damage)
 
     def export_markdown(self) -> str:
         """The session as Markdown: its metadata, every message, the summary checkpoints.
 
-        What messages say stands in fences that it cannot close.
+        What messages say stands in fences that it cannot close. What cannot be read is logged and left out.
         """
-        return session_markdown(self.info(), self.iter(), self.checkpoints())
+        return session_markdown(self.info(), self.iter(on_damage="skip"), self.checkpoints())
 
     async def aexport_markdown(self) -> str:
         """As `export_markdown`, without blocking the loop."""
-        messages = [message async for message in self.aiter()]
+        messages = [message async for message in self.aiter(on_damage="skip")]
         return session_markdown(await arun(self.info_steps(), self.store), messages, await self.acheckpoints())
 
     def search(self, query: str, *, limit: int = 5) -> list[BaseMessage]:
@@ -175,7 +188,12 @@ class SessionHistory:
         return await arun(self.search_steps(query, limit), self.store)
 
     def get(self, message_ids: Iterable[str]) -> list[BaseMessage]:
-        """The newest revision of each message, in the order asked; those never seen are left out."""
+        """The newest revision of each message, in the order asked; those never seen are left out.
+
+        Raises:
+            StorageError: The store failed.
+            DamagedHistoryError: Records are damaged; it names them, and holds the others.
+        """
         return run(self.get_steps(message_ids), self.store)
 
     def checkpoints(self) -> list[CheckpointSummary]:
@@ -255,8 +273,8 @@ class SessionHistory:
     def search_steps(self, query: str, limit: int) -> StoreSteps[list[BaseMessage]]:
         """The routine behind `search`."""
         ids = yield from self._texts.search(query, limit)
-        found = (yield from self.get_steps(ids)) if ids else []
-        return found or rank((yield from self.messages_steps()), query, limit)
+        found = (yield from self.get_steps(ids, on_damage="skip")) if ids else []
+        return found or rank((yield from self.messages_steps(on_damage="skip")), query, limit)
 
     def info_steps(self) -> StoreSteps[SessionInfo]:
         """The routine behind `info`."""
@@ -274,23 +292,39 @@ class SessionHistory:
 
     def branches_steps(self) -> StoreSteps[list[Branch]]:
         """The routine behind `branches`."""
-        return BranchTree((yield from self._log.read())).branches()
+        problems: list[RecordError] = []
+        tree = BranchTree((yield from self._log.read(problems)))
+        self._judge(problems, [], "skip")
+        return tree.branches()
 
-    def messages_steps(self, branch: Branch | str | None = None) -> StoreSteps[list[BaseMessage]]:
+    def messages_steps(
+        self, branch: Branch | str | None = None, on_damage: OnDamage = "raise"
+    ) -> StoreSteps[list[BaseMessage]]:
         """The routine behind `messages`."""
+        problems: list[RecordError] = []
+        entries = yield from self._log.read(problems)
         if branch is not None:
-            return BranchTree((yield from self._log.read())).messages(branch)
-        newest: dict[str, Entry] = {}
-        for entry in (yield from self._log.read()):
-            newest[entry.message_id] = entry  # a later revision keeps the place of the first
-        return [entry.message() for entry in newest.values()]
+            entries = BranchTree(entries).entries(branch)
+        newest = {entry.message_id: entry for entry in entries}  # a later revision keeps the place of the first
+        return self._judge(problems, _decoded(newest.values(), problems), on_damage)
 
     def get_steps(
-        self, message_ids: Iterable[str], contents: dict[str, str] | None = None
+        self, message_ids: Iterable[str], contents: dict[str, str] | None = None, on_damage: OnDamage = "raise"
     ) -> StoreSteps[list[BaseMessage]]:
         """The routine behind `get`; `contents` asks for the revision that says what its hash says."""
-        entries = yield from self._log.find(message_ids, contents)
-        return [entry.message() for entry in entries]
+        problems: list[RecordError] = []
+        entries = yield from self._log.find(message_ids, contents, problems)
+        return self._judge(problems, _decoded(entries, problems), on_damage)
+
+    def _judge(
+        self, problems: Sequence[RecordError], messages: list[BaseMessage], on_damage: OnDamage
+    ) -> list[BaseMessage]:
+        """The messages that could be read; what could not is said."""
+        if problems and on_damage == "raise":
+            raise DamagedHistoryError(list(dict.fromkeys(map(str, problems))), messages)
+        for problem in dict.fromkeys(map(str, problems)):
+            logger.warning("session %s: %s; it is left out", self.session_id, problem)
+        return messages
 
     def put_checkpoint_steps(self, checkpoint: CheckpointSummary, *, again: bool = False) -> StoreSteps[None]:
         """Write a summary checkpoint; the same one again changes nothing.
@@ -313,16 +347,32 @@ class SessionHistory:
         """
         return (yield from self.summaries.one(checkpoint_id))
 
+    @property
+    def epoch(self) -> str:
+        """What the last append found: it changes whenever something is removed from the session, by whomever."""
+        return self._log.epoch
+
     def clear_steps(self) -> StoreSteps[None]:
         """The routine behind `clear`."""
         from langgraph.store.base import PutOp, SearchOp
 
+        yield from self._log.begin_epoch()
         while items := (yield [SearchOp(self._keys.base, limit=500)])[0]:
             yield [PutOp(tuple(item.namespace), item.key, None) for item in items]
         yield [PutOp(self._keys.sessions, self._keys.session_key, None)]
         self._log = SessionLog(self._keys, self.session_id, self._count)
         self._last_id = ""
         self._last = None
+
+
+def _decoded(entries: Iterable[Entry], problems: list[RecordError]) -> list[BaseMessage]:
+    messages: list[BaseMessage] = []
+    for entry in entries:
+        try:
+            messages.append(entry.message())
+        except RecordError as error:
+            problems.append(error)
+    return messages
 
 
 def check_messages(messages: Sequence[Any]) -> None:

@@ -3,6 +3,7 @@
 A store has neither compare-and-set nor ranges of keys, so each writer (one `SessionLog` object) appends to a log of its
 own, in numbered segments, and readers merge the logs by time. Two workers on one session cannot overwrite each other.
 A segment is written before the index that points into it: a crash between the two costs a second copy, never a message.
+The index is a way to find a message quickly; what the log says is the truth.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from langchain_core.messages import BaseMessage
 from langchain_ctxcompress.errors import RecordError, StorageError
 from langchain_ctxcompress.messages import content_hash
 from langchain_ctxcompress.storage.codec import decode_message, encode_message, record_hash
+from langchain_ctxcompress.storage.index import Ref, news, point, refs_in
 from langchain_ctxcompress.storage.keys import SessionKeys, encode_label, segment_key
 from langchain_ctxcompress.storage.records import SCHEMA_VERSION
 from langchain_ctxcompress.storage.steps import StoreSteps
@@ -116,6 +118,8 @@ class SessionLog:
         self._started: str | None = None
         self._last_order = 0
         self._known: OrderedDict[str, str] = OrderedDict()
+        self.epoch = ""
+        """Changes whenever something is removed from the session, by whomever; `""` before it is known."""
 
     def append(self, messages: Sequence[BaseMessage], parents: Sequence[Said | None] | None = None) -> StoreSteps[int]:
         """Write what is new of `messages`; all of them have ids. Returns how many were written.
@@ -126,24 +130,15 @@ class SessionLog:
             messages: The messages.
             parents: What each of them follows; by default not known.
         """
-        from langgraph.store.base import GetOp, PutOp
-
-        entries = self._entries(messages, parents or [None] * len(messages))
-        fresh = [entry for entry in entries if self._known.get(entry.message_id) != entry.record]
-        if not fresh:
+        if not messages:
             return 0
-        index: dict[str, list[list[Any]]] = {}
-        ids = list(dict.fromkeys(entry.message_id for entry in fresh))
-        found = yield [GetOp(self._keys.ids, encode_label(message_id)) for message_id in ids]
-        for message_id, item in zip(ids, found, strict=True):
-            index[message_id] = list(item.value["refs"]) if item else []
-        fresh = [e for e in fresh if not any(ref[0] == e.record for ref in index[e.message_id])]
-        once = {(e.message_id, e.record): e for e in reversed(fresh)}  # twice in one list: once, at its first place
-        fresh = sorted(once.values(), key=lambda entry: entry.order)
+        entries = self._entries(messages, parents or [None] * len(messages))
+        refs = yield from self._lookup(entries)
+        fresh = news([entry for entry in entries if entry.message_id in refs], refs)
         if fresh:
             said = {entry.order: message for entry, message in zip(entries, messages, strict=True)}
             tokens = size_of([said[entry.order] for entry in fresh], self._count)
-            puts, head = self._segment_puts(fresh, index, tokens)
+            puts, head, own = self._segment_puts(fresh, tokens)
             try:
                 yield [*puts, head]
             except StorageError:
@@ -152,43 +147,97 @@ class SessionLog:
                     self._messages -= len(fresh)  # they count when they are written after all
                 raise
             self._named = True
-            places = {i: {"schema_version": SCHEMA_VERSION, "refs": index[i]} for i in (e.message_id for e in fresh)}
-            yield [PutOp(self._keys.ids, encode_label(i), place, index=False) for i, place in places.items()]
+            yield from point(self._keys, own)
         self._remember(entries)
         return len(fresh)
 
-    def read(self) -> StoreSteps[list[Entry]]:
-        """Every revision of every message, oldest first, one for each id and bytes."""
+    def _lookup(self, entries: Sequence[Entry]) -> StoreSteps[dict[str, list[Ref]]]:
+        """What the index says of the messages that this log does not remember to have written just so.
+
+        One item is read besides: it tells whether what is remembered still holds.
+        """
+        from langgraph.store.base import GetOp
+
+        while True:
+            ids = list(dict.fromkeys(e.message_id for e in entries if self._known.get(e.message_id) != e.record))
+            session, *found = yield [
+                GetOp(self._keys.sessions, self._keys.session_key),
+                *(GetOp(self._keys.ids, encode_label(message_id)) for message_id in ids),
+            ]
+            if self._still_holds(session):
+                return {message_id: refs_in(item) for message_id, item in zip(ids, found, strict=True)}
+
+    def _still_holds(self, session: Any) -> bool:
+        """Whether nothing was removed from the session since this log last looked; if so, it begins anew."""
+        epoch = str(session.value.get("epoch", "")) if session else ""
+        with self._lock:
+            if not self.epoch or epoch == self.epoch:
+                self.epoch = epoch or uuid4().hex
+                self._named = session is not None and bool(epoch)
+                return True
+            if not self._named and not epoch:
+                return True  # nobody has written yet
+            # Cleared, or some of it forgotten: a new log, so that no head speaks of segments that are gone.
+            self._writer, self._segments, self._messages, self._tokens, self._started = uuid4().hex, 0, 0, 0, None
+            self._known.clear()
+            self.epoch, self._named = epoch or uuid4().hex, bool(epoch)
+            return False
+
+    def read(self, problems: list[RecordError] | None = None) -> StoreSteps[list[Entry]]:
+        """Every revision of every message, oldest first; one that is followed by a copy of itself only once.
+
+        Args:
+            problems: Is given the error of each damaged segment, and all others are read (S5).
+
+        Raises:
+            RecordError: A segment is damaged, and no list for problems is given.
+        """
         logs: list[list[Entry]] = []
         for head in (yield from self.writers()):
-            entries = yield from self._read_writer(head.key, int(head.value["segments"]))
+            entries = yield from self._read_writer(head.key, segments_of(head), problems)
             logs.append(entries)
-        seen: set[tuple[str, str]] = set()
+        newest: dict[str, str] = {}
         result = []
         for entry in heapq.merge(*logs, key=lambda entry: entry.order):
-            if (entry.message_id, entry.record) not in seen:
-                seen.add((entry.message_id, entry.record))
+            if newest.get(entry.message_id) != entry.record:
+                newest[entry.message_id] = entry.record
                 result.append(entry)
         return result
 
-    def find(self, message_ids: Iterable[str], contents: Mapping[str, str] | None = None) -> StoreSteps[list[Entry]]:
+    def find(
+        self,
+        message_ids: Iterable[str],
+        contents: Mapping[str, str] | None = None,
+        problems: list[RecordError] | None = None,
+    ) -> StoreSteps[list[Entry]]:
         """The newest revision of each message; with `contents`, the newest that says what its hash there says.
 
-        Messages that were never seen are left out.
+        One that the index does not name is looked for in the whole log. Messages that were never seen are left out.
+
+        Args:
+            message_ids: The messages.
+            contents: Hashes of what they say, by id.
+            problems: As in `read`.
         """
         from langgraph.store.base import GetOp
 
         ids = list(dict.fromkeys(message_ids))
         items = (yield [GetOp(self._keys.ids, encode_label(message_id)) for message_id in ids]) if ids else []
-        wanted: list[tuple[str, str, str, int]] = []
+        wanted: dict[str, Ref] = {}
+        lost: set[Said] = set()
         for message_id, item in zip(ids, items, strict=True):
-            refs = item.value["refs"] if item else []
-            said = contents.get(message_id) if contents else None
+            refs = refs_in(item)
+            said = (contents or {}).get(message_id)
             ref = next((ref for ref in reversed(refs) if said is None or ref[1] == said), refs[-1] if refs else None)
+            if said is not None and (ref is None or ref[1] != said):
+                lost.add((message_id, said))
             if ref is not None:
-                wanted.append((message_id, ref[0], ref[2], ref[3]))
-        found = yield from self._fetch(wanted)
-        return [found[message_id, record] for message_id, record, _, _ in wanted if (message_id, record) in found]
+                wanted[message_id] = ref
+        found = yield from self._fetch(((i, ref[0], ref[2], ref[3]) for i, ref in wanted.items()), problems)
+        entries = {i: found[i, ref[0]] for i, ref in wanted.items() if (i, ref[0]) in found}
+        if lost:
+            entries |= {e.message_id: e for e in (yield from self.read(problems)) if e.said in lost}
+        return [entries[message_id] for message_id in ids if message_id in entries]
 
     def find_revisions(self, revisions: Iterable[Revision]) -> StoreSteps[dict[Revision, Entry]]:
         """The entries of revisions, each named by its message and the hash of its bytes.
@@ -203,7 +252,7 @@ class SessionLog:
         found = yield from self._fetch(
             (message_id, ref[0], ref[2], ref[3])
             for message_id, item in zip(ids, items, strict=True)
-            for ref in (item.value["refs"] if item else [])
+            for ref in refs_in(item)
             if (message_id, ref[0]) in asked
         )
         if asked - found.keys():
@@ -211,7 +260,9 @@ class SessionLog:
             found.update({key: e for e in everything if (key := (e.message_id, e.record)) in asked})
         return found
 
-    def _fetch(self, wanted: Iterable[tuple[str, str, str, int]]) -> StoreSteps[dict[Revision, Entry]]:
+    def _fetch(
+        self, wanted: Iterable[tuple[str, str, str, int]], problems: list[RecordError] | None = None
+    ) -> StoreSteps[dict[Revision, Entry]]:
         """Entries by message and record; `wanted` says in addition in which segment of which writer each lies."""
         from langgraph.store.base import GetOp
 
@@ -222,7 +273,7 @@ class SessionLog:
         return {
             (entry.message_id, entry.record): entry
             for place, item in zip(places, loaded, strict=True)
-            for entry in self.load(place, item)
+            for entry in self.load(place, item, problems)
             if (entry.message_id, entry.record) in revisions
         }
 
@@ -241,10 +292,8 @@ class SessionLog:
             while len(self._known) > MOST_KNOWN:
                 self._known.popitem(last=False)
 
-    def _segment_puts(
-        self, entries: list[Entry], index: dict[str, list[list[Any]]], tokens: int
-    ) -> tuple[list[Any], Any]:
-        """The puts for the segments and for the writer's head; `index` gets a reference to each entry."""
+    def _segment_puts(self, entries: list[Entry], tokens: int) -> tuple[list[Any], Any, dict[str, list[Ref]]]:
+        """The puts for the segments and for the writer's head, and the references to the entries by message."""
         from langgraph.store.base import PutOp
 
         chunks = list(_chunks(entries))
@@ -264,15 +313,28 @@ class SessionLog:
                 "updated_at": now,
             }
         puts: list[Any] = []
+        own: dict[str, list[Ref]] = {}
         for number, chunk in enumerate(chunks, first):
             value = segment_value(chunk)
             puts.append(PutOp(self._keys.log(self._writer), segment_key(number), value, index=False))
             for entry in chunk:
-                index[entry.message_id].append([entry.record, entry.content, self._writer, number])
+                ref = [entry.record, entry.content, self._writer, number, entry.order]
+                own.setdefault(entry.message_id, []).append(ref)
         if not self._named:
-            name = {"schema_version": SCHEMA_VERSION, "session_id": json.dumps(self.session_id)}
-            puts.append(PutOp(self._keys.sessions, self._keys.session_key, name, index=False))
-        return puts, PutOp(self._keys.writers, self._writer, head, index=False)
+            puts.append(PutOp(self._keys.sessions, self._keys.session_key, self._name(), index=False))
+        return puts, PutOp(self._keys.writers, self._writer, head, index=False), own
+
+    def _name(self) -> dict[str, Any]:
+        return {"schema_version": SCHEMA_VERSION, "session_id": json.dumps(self.session_id), "epoch": self.epoch}
+
+    def begin_epoch(self) -> StoreSteps[None]:
+        """Tell every other log of this session that what it remembers does not hold any more."""
+        from langgraph.store.base import GetOp, PutOp
+
+        if (yield [GetOp(self._keys.sessions, self._keys.session_key)])[0] is not None:
+            with self._lock:
+                self.epoch = uuid4().hex
+            yield [PutOp(self._keys.sessions, self._keys.session_key, self._name(), index=False)]
 
     def writers(self) -> StoreSteps[list[Any]]:
         """The heads of all writers, as items.
@@ -302,13 +364,13 @@ class SessionLog:
         found = [(number, item) for number, item in zip(numbers, items, strict=True) if item is not None]
         return found, numbers.stop < segments or items[-1] is not None
 
-    def _read_writer(self, writer: str, segments: int) -> StoreSteps[list[Entry]]:
+    def _read_writer(self, writer: str, segments: int, problems: list[RecordError] | None) -> StoreSteps[list[Entry]]:
         entries: list[Entry] = []
         start, more = 0, True
         while more:
             found, more = yield from self.segments(writer, start, segments)
             for number, item in found:
-                entries += self.load((writer, number), item)
+                entries += self.load((writer, number), item, problems)
             start += READ_AHEAD
         return entries
 
@@ -318,12 +380,26 @@ class SessionLog:
             for message_id in message_ids:
                 self._known.pop(message_id, None)
 
-    def load(self, place: tuple[str, int], item: Any) -> list[Entry]:
+    def load(self, place: tuple[str, int], item: Any, problems: list[RecordError] | None = None) -> list[Entry]:
         """The entries of the segment of a writer and number.
 
+        Args:
+            place: Writer and number.
+            item: The segment as the store holds it.
+            problems: Is given the error, and there are no entries.
+
         Raises:
-            RecordError: It is missing, damaged or of an unknown version.
+            RecordError: It is missing, damaged or of an unknown version, and no list for problems is given.
         """
+        try:
+            return self._load(place, item)
+        except RecordError as error:
+            if problems is None:
+                raise
+            problems.append(error)
+            return []
+
+    def _load(self, place: tuple[str, int], item: Any) -> list[Entry]:
         name = f"segment {place[1]} of writer {place[0]} of session {self.session_id!r}"
         value = item.value if item else {}
         if value.get("schema_version") != SCHEMA_VERSION:
@@ -331,7 +407,7 @@ class SessionLog:
             raise RecordError(msg)
         try:
             return [_entry(row) for row in json.loads(value["entries"])]
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
             msg = f"{name} is damaged: {type(error).__name__}: {error}"
             raise RecordError(msg) from error
 
@@ -359,3 +435,9 @@ def _chunks(entries: list[Entry]) -> Iterator[list[Entry]]:
         size += len(entry.data)
     if chunk:
         yield chunk
+
+
+def segments_of(head: Any) -> int:
+    """How many segments a writer's head says there are; 0 where it is damaged: then they are read to their end."""
+    segments = head.value.get("segments")
+    return segments if isinstance(segments, int) else 0

@@ -36,6 +36,7 @@ class OpenChain:
 
     Attributes:
         chain: What is known; it is whole where the session has few.
+        epoch: The session's epoch when it was read; something was removed from it since if that is another one.
     """
 
     def __init__(self, store: CheckpointStore) -> None:
@@ -45,6 +46,7 @@ class OpenChain:
         self._era = 0
         self._lock = threading.Lock()
         self.chain = CheckpointChain()
+        self.epoch = ""
 
     def look(self, messages: Sequence[BaseMessage]) -> StoreSteps[None]:
         """Read what matters to a list and is not known yet.
@@ -78,12 +80,14 @@ class OpenChain:
         """Know nothing, and read again when asked."""
         with self._lock:
             self._read = False
+            self.epoch = ""
             self._start_over(CheckpointChain())
 
     def _open(self) -> StoreSteps[None]:
+        self.epoch = yield from self._store.epoch()
         newest = yield from self._store.newest(FEW + 1)
         partial = len(newest) > FEW
-        read = [] if partial else (yield from self._store.named(newest))
+        read = [] if partial else self._store.whole((yield from self._store.named(newest)))
         with self._lock:
             self._start_over(CheckpointChain(read, partial=partial, numbered=max(newest.values(), default=0)))
             self._read = True
@@ -130,7 +134,7 @@ class OpenChain:
 
     def _load(self, checkpoint_ids: set[str]) -> StoreSteps[None]:
         missing = sorted(i for i in checkpoint_ids if i and i not in self.chain.by_id)
-        read = (yield from self._store.named(missing)) if missing else []
+        read = self._store.whole((yield from self._store.named(missing))) if missing else []
         with self._lock:
             self.chain = self.chain.with_records(read)
 

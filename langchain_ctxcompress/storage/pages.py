@@ -7,12 +7,14 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from langchain_core.messages import BaseMessage
 
+from langchain_ctxcompress.errors import RecordError
+from langchain_ctxcompress.storage.index import Ref, refs_in
 from langchain_ctxcompress.storage.keys import SessionKeys, encode_label
-from langchain_ctxcompress.storage.log import Entry, SessionLog
+from langchain_ctxcompress.storage.log import Entry, SessionLog, segments_of
 from langchain_ctxcompress.storage.steps import StoreSteps
 
 SEGMENTS = 4
@@ -57,7 +59,9 @@ class HistoryPages:
         self._waiting: deque[tuple[int, str, int]] | None = None
         self._open: dict[str, _Open] = {}
         self._heap: list[tuple[int, str]] = []
-        self._without_index: set[str] = set()
+        self._yielded: set[str] = set()
+        self.problems: list[RecordError] = []
+        """What could not be read so far; all else is (S5)."""
 
     def page(self, size: int) -> StoreSteps[list[BaseMessage]]:
         """The next messages, about `size` of them; an empty list at the end."""
@@ -72,7 +76,7 @@ class HistoryPages:
 
         ids = list(dict.fromkeys(placed.entry.message_id for placed in entries))
         items = yield [GetOp(self._keys.ids, encode_label(message_id)) for message_id in ids]
-        refs: dict[str, list[Any]] = {i: item.value["refs"] if item else [] for i, item in zip(ids, items, strict=True)}
+        refs = {message_id: refs_in(item) for message_id, item in zip(ids, items, strict=True)}
         first = [placed for placed in entries if self._is_first(placed, refs[placed.entry.message_id])]
         later = {(i, refs[i][-1][0]) for placed in first if len(refs[i := placed.entry.message_id]) > 1}
         newest = (yield from self._log.find_revisions(later)) if later else {}
@@ -80,22 +84,28 @@ class HistoryPages:
         for placed in first:
             own = refs[placed.entry.message_id]
             entry = newest.get((placed.entry.message_id, own[-1][0])) if own else None
-            found.append((entry or placed.entry).message())
+            try:
+                found.append((entry or placed.entry).message())
+            except RecordError as error:
+                self.problems.append(error)
         return found
 
-    def _is_first(self, placed: Placed, refs: list[Any]) -> bool:
-        if refs:
-            return bool(refs[0][0] == placed.entry.record and refs[0][2:4] == [placed.writer, placed.number])
-        # A process ended between a segment and its index: these few are remembered.
-        known = placed.entry.message_id in self._without_index
-        self._without_index.add(placed.entry.message_id)
-        return not known
+    def _is_first(self, placed: Placed, refs: list[Ref]) -> bool:
+        """Whether the entry is the first of its message. The few that the index does not tell of are remembered."""
+        entry = placed.entry
+        if refs and refs[0][0] == entry.record and refs[0][2:4] == [placed.writer, placed.number]:
+            return entry.message_id not in self._yielded
+        # It is a copy, or a revision; one that is older than what the index names, another writer put aside.
+        if entry.message_id in self._yielded or (refs and entry.order >= (refs[0][4] if len(refs[0]) > 4 else 0)):
+            return False
+        self._yielded.add(entry.message_id)
+        return True
 
     def _entries(self, size: int) -> StoreSteps[list[Placed]]:
         """The next entries of all writers, merged by time."""
         if self._waiting is None:
             heads = [
-                (_nanoseconds(item.value["started_at"]), item.key, int(item.value["segments"]))
+                (_nanoseconds(item.value.get("started_at")), item.key, segments_of(item))
                 for item in (yield from self._log.writers())
             ]
             self._waiting = deque(sorted(heads))
@@ -117,12 +127,15 @@ class HistoryPages:
             found, log.more = yield from self._log.segments(log.writer, log.start, log.segments, SEGMENTS)
             log.start += SEGMENTS
             for number, item in found:
-                entries = self._log.load((log.writer, number), item)
+                entries = self._log.load((log.writer, number), item, self.problems)
                 log.entries.extend(Placed(entry, log.writer, number) for entry in entries)
         if log.entries:
             self._open[log.writer] = log
             heapq.heappush(self._heap, (log.entries[0].entry.order, log.writer))
 
 
-def _nanoseconds(started_at: str) -> int:
-    return int((datetime.fromisoformat(started_at).timestamp() - SLACK_SECONDS) * 1e9)
+def _nanoseconds(started_at: object) -> int:
+    try:
+        return int((datetime.fromisoformat(str(started_at)).timestamp() - SLACK_SECONDS) * 1e9)
+    except ValueError:
+        return 0  # a damaged head: its log is opened first

@@ -237,10 +237,12 @@ def uses(snapshot: Snapshot) -> set[str]:
 
 
 def collect_steps(keys: SessionKeys, names: Collection[str]) -> StoreSteps[None]:
-    """Remove those of the parts that no snapshot uses."""
-    from langgraph.store.base import GetOp, PutOp
+    """Remove those of the parts that no snapshot uses; none while one cannot be read: it may use them."""
+    from langgraph.store.base import GetOp, PutOp, SearchOp
 
-    free = sorted(set(names) - (yield from _in_use(keys)))
+    used = yield from _in_use(keys)
+    there = (yield [SearchOp(keys.snapshots, limit=MOST_SNAPSHOTS)])[0]
+    free = sorted(set(names) - used) if all(_is_readable(item) for item in there) else []
     if not free:
         return
     items = yield [GetOp(keys.parts, name) for name in free]
@@ -253,3 +255,11 @@ def collect_steps(keys: SessionKeys, names: Collection[str]) -> StoreSteps[None]
 
 def _in_use(keys: SessionKeys) -> StoreSteps[set[str]]:
     return {name for snapshot in (yield from snapshots_steps(keys)) for name in uses(snapshot)}
+
+
+def _is_readable(item: Any) -> bool:
+    try:
+        _read(item.value, item.key)
+    except RecordError:
+        return False
+    return True

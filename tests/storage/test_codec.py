@@ -357,7 +357,7 @@ class TestDepth:
 
     def test_in_arguments_it_is_one_clear_error(self) -> None:
         deep = AIMessage("", id="deep", tool_calls=[call("a", q=nested(100_000))])
-        with pytest.raises(InvalidMessagesError, match="'deep'.*nested too deeply"):
+        with pytest.raises(InvalidMessagesError, match=r"'deep'.*nested too deeply"):
             content_hash(deep)
 
 
