@@ -8,8 +8,7 @@ import os
 import sqlite3
 import stat
 import sys
-import types
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from langgraph.store.sqlite import SqliteStore
 
 from langchain_ctxcompress.errors import ConfigError, CtxCompressError, StorageError
 from langchain_ctxcompress.storage import SessionHistory, open_store
+from tests.support.postgres import PostgresServer, name_of
 
 PASSWORD = "s3cret-pass"
 
@@ -122,6 +122,12 @@ class TestSqlite:
         with pytest.raises(sqlite3.ProgrammingError, match="closed"):
             connection.execute("SELECT 1")
 
+    def test_many_that_open_it_at_once(self, tmp_path: Path) -> None:
+        with ThreadPoolExecutor(6) as pool:
+            stores = list(pool.map(open_store, [tmp_path / "history.db"] * 6))
+        assert works(stores[0])
+        assert all(SessionHistory(store, session_id="s").messages() for store in stores)
+
 
 class TestWhatCannotBeOpened:
     def refused(self, given: Any) -> str:
@@ -191,46 +197,33 @@ class TestPostgres:
         assert "PostgreSQL" in said or "postgres" in said
 
     def test_without_the_extra_the_error_says_which(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delitem(sys.modules, "langchain_ctxcompress.storage.postgres", raising=False)
         monkeypatch.setitem(sys.modules, "langgraph.store.postgres", None)
         with pytest.raises(ConfigError, match=r"langchain-ctxcompress\[postgres\]") as caught:
             open_store(f"postgresql://u:{PASSWORD}@127.0.0.1:1/db")
         assert PASSWORD not in str(caught.value)
 
-    def stand_in(self, monkeypatch: pytest.MonkeyPatch, *, broken: bool = False) -> list[str]:
-        """A module in place of LangGraph's, with a store that is one in memory."""
-        events: list[str] = []
-
-        class PostgresStore(InMemoryStore):
-            @classmethod
-            @contextmanager
-            def from_conn_string(cls, url: str) -> Any:
-                events.append(f"open {url}")
-                yield cls()
-                events.append("close")
-
-            def setup(self) -> None:
-                events.append("setup")
-                if broken:
-                    raise RuntimeError(f"no rights\nfor {PASSWORD}")
-
-        module = types.ModuleType("langgraph.store.postgres")
-        module.PostgresStore = PostgresStore  # type: ignore[attr-defined]
-        monkeypatch.setitem(sys.modules, "langgraph.store.postgres", module)
-        return events
-
-    def test_it_is_set_up_and_closed_with_the_store(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        events = self.stand_in(monkeypatch)
-        store = open_store("postgresql://u@h/db")
+    def test_it_is_set_up_and_closed_with_the_store(self, postgres_url: str) -> None:
+        store = open_store(postgres_url)
         assert works(store)
-        assert events == ["open postgresql://u@h/db", "setup"]
+        connection = store.conn  # type: ignore[attr-defined]
+        assert not connection.closed
         del store
         gc.collect()
-        assert events[-1] == "close"
+        assert connection.closed
 
-    def test_a_server_that_cannot_be_set_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        events = self.stand_in(monkeypatch, broken=True)
-        with pytest.raises(StorageError, match="cannot be used as a store: RuntimeError") as caught:
-            open_store(f"postgresql://u:{PASSWORD}@h/db")
-        assert PASSWORD not in str(caught.value)
+    def test_many_that_open_it_at_once(self, postgres_url: str) -> None:
+        """LangGraph's own setup fails where two do it at the same time."""
+        with ThreadPoolExecutor(6) as pool:
+            stores = list(pool.map(open_store, [postgres_url] * 6))
+        assert works(stores[0])
+        assert all(SessionHistory(store, session_id="s").messages() for store in stores)
+
+    def test_a_server_that_cannot_be_set_up(self, postgres_server: PostgresServer, postgres_url: str) -> None:
+        postgres_server.execute(f"DROP SCHEMA {name_of(postgres_url)}")
+        try:
+            with pytest.raises(StorageError, match="cannot be used as a store: InvalidSchemaName") as caught:
+                open_store(postgres_url)
+        finally:
+            postgres_server.execute(f"CREATE SCHEMA {name_of(postgres_url)}")
         assert "\n" not in str(caught.value)
-        assert events[-1] == "setup"
