@@ -3,6 +3,7 @@
 It may import `compressor` and every room below it; nothing but the command line imports it.
 """
 
+from langchain_ctxcompress.graph.agent import compressed_react_agent
 from langchain_ctxcompress.graph.compacting import create_compact_tool
 from langchain_ctxcompress.graph.node import CompressionNode
 from langchain_ctxcompress.graph.state import CompressionState, session_of, update_by_id
@@ -11,6 +12,7 @@ from langchain_ctxcompress.graph.tools import create_recall_tool
 __all__ = [
     "CompressionNode",
     "CompressionState",
+    "compressed_react_agent",
     "create_compact_tool",
     "create_recall_tool",
     "session_of",

@@ -12,6 +12,7 @@ from langchain_ctxcompress.doors import compressor_of
 from langchain_ctxcompress.engine import CompressionResult
 from langchain_ctxcompress.errors import ConfigError
 from langchain_ctxcompress.graph.announcing import StepEvents
+from langchain_ctxcompress.graph.claims import claims
 from langchain_ctxcompress.graph.compacting import COMPACT_KEY, flag_in, focus_asked
 from langchain_ctxcompress.graph.overrides import Overrides
 from langchain_ctxcompress.graph.state import LLM_INPUT_KEY, STATE_KEY, messages_in, session_of, update_by_id, value_in
@@ -54,6 +55,8 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
         system_prompt: A text, or a provider of it (a `PromptContext` is passed to one that takes an argument). It is
             never compressed, and counts. View mode puts it in front of the model's input; replace mode leaves it under
             `ctx_system_prompt` for the model node. Goals that no summary message restates yet follow it.
+        overhead_tokens: Size of what your model node sends besides the messages and `system_prompt` (tool schemas), in
+            tokens; it counts towards the limits.
         **arguments: Arguments of a `ContextCompressor`.
 
     Raises:
@@ -71,6 +74,7 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
         background: bool = True,
         goal: Goals | None = None,
         system_prompt: SystemPrompt | None = None,
+        overhead_tokens: int = 0,
         **arguments: Any,
     ) -> None:
         if mode not in ("replace", "view"):
@@ -84,6 +88,7 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
         self.background = background
         self.goal = None if goal is None else read_goals(goal)
         self._system_prompt = SystemPromptSource(system_prompt)
+        self.overhead_tokens = overhead_tokens
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **_kwargs: Any) -> dict[str, Any]:  # noqa: A002
         """Compress the messages of a state.
@@ -97,13 +102,13 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
         """
         messages = messages_in(input, self.messages_key)
         result = self.compressor.compress(messages, **self._settings(input, messages, config))
-        return self._update(input, messages, result)
+        return self._update(input, messages, result, config)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_kwargs: Any) -> dict[str, Any]:  # noqa: A002
         """As `invoke`, without blocking the loop."""
         messages = messages_in(input, self.messages_key)
         result = await self.compressor.acompress(messages, **self._settings(input, messages, config))
-        return self._update(input, messages, result)
+        return self._update(input, messages, result, config)
 
     def _settings(self, state: Any, messages: list[BaseMessage], config: RunnableConfig | None) -> dict[str, Any]:
         """How this state's list is compressed: the system prompt that goes with it counts as sent besides it."""
@@ -116,15 +121,20 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
         prompt = self._system_prompt(goals or (), messages, state)
         return {
             "goal": goals,
-            "overhead_tokens": self.compressor.count([SystemMessage(prompt)])[0] if prompt else 0,
             **settings,
+            "overhead_tokens": self.overhead_tokens + self._size(prompt),
             "session_id": session_of(config),
             "config": overrides.config(self.compressor.config),
             "store": runtime.store if runtime else None,
             "events": StepEvents(config, runtime.stream_writer if runtime else None),
         }
 
-    def _update(self, state: Any, messages: list[Any], result: CompressionResult) -> dict[str, Any]:
+    def _size(self, prompt: str) -> int:
+        return self.compressor.count([SystemMessage(prompt)])[0] if prompt else 0
+
+    def _update(
+        self, state: Any, messages: list[Any], result: CompressionResult, config: RunnableConfig | None
+    ) -> dict[str, Any]:
         update: dict[str, Any] = {COMPACT_KEY: None} if flag_in(state) else {}
         update |= goal_update(state, self.goal, result.goals)
         prompt = self._system_prompt(result.goals, result.messages, state)
@@ -134,7 +144,10 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
             update[SYSTEM_PROMPT_KEY] = prompt
         if len(messages) == len(result.messages) and continues(messages, result.messages):
             return update
-        return {**update, self.messages_key: update_by_id(messages, result.messages)}
+        changes = update_by_id(messages, result.messages)
+        if not claims.claim(config, self.messages_key, changes):
+            return update
+        return {**update, self.messages_key: changes}
 
 
 def _said(result: CompressionResult) -> dict[str, Any]:
