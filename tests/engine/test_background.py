@@ -341,7 +341,7 @@ def test_a_process_started_meanwhile_reads_the_list_as_it_is(gate: Gated) -> Non
     assert new_compressor(None, store=store).view(messages) == applied
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(st.lists(st.tuples(st.integers(1, 6), st.booleans(), st.integers(0, 9)), min_size=4, max_size=14))
 def test_whatever_the_pace_nothing_is_lost_and_every_list_is_legal(steps: list[tuple[int, bool, int]]) -> None:
     """Exchanges come in, jobs end or not, a message of the middle is edited or removed by the application."""
