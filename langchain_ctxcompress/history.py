@@ -16,6 +16,7 @@ from langchain_ctxcompress.compressor import ContextCompressor
 from langchain_ctxcompress.doors import compressor_of
 from langchain_ctxcompress.ledger import Goal, Goals, read_goals
 from langchain_ctxcompress.messages import ensure_ids, is_derived
+from langchain_ctxcompress.storage import guard_messages
 
 _RUN_ENDS = frozenset({"_exit_history", "_aexit_history"})
 """The methods in which `RunnableWithMessageHistory` saves a run."""
@@ -83,6 +84,7 @@ class CompressedChatMessageHistory(BaseChatMessageHistory):
         with self._lock:
             stored = self._identified(self.inner.messages)
             fresh = self._fresh(stored, messages)
+            guard_messages(fresh)  # before it is stored: it would stand in every prompt from then on
             if fresh:
                 self.inner.add_messages(fresh)
             self.compressor.compress([*stored, *fresh], session_id=self.session_id, goal=self.goal)
@@ -92,6 +94,7 @@ class CompressedChatMessageHistory(BaseChatMessageHistory):
         async with self._locks.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
             stored = self._identified(await self.inner.aget_messages())
             fresh = self._fresh(stored, messages)
+            guard_messages(fresh)  # before it is stored: it would stand in every prompt from then on
             if fresh:
                 await self.inner.aadd_messages(fresh)
             await self.compressor.acompress([*stored, *fresh], session_id=self.session_id, goal=self.goal)

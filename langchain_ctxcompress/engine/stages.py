@@ -25,7 +25,7 @@ from langchain_ctxcompress.errors import CtxCompressError, InvalidMessagesError,
 from langchain_ctxcompress.ledger import goal_values
 from langchain_ctxcompress.limits import ContextWindow, PruneUrgency, classify_prune_urgency
 from langchain_ctxcompress.messages import ensure_ids, original_hash, repair_messages
-from langchain_ctxcompress.storage import CheckpointSummary, StoreSteps
+from langchain_ctxcompress.storage import CheckpointSummary, StoreSteps, guard_messages
 from langchain_ctxcompress.storage.records import REPAIR
 from langchain_ctxcompress.strategies import (
     CompressionDraft,
@@ -92,6 +92,7 @@ def _compress(job: Job) -> EngineSteps[CompressionResult]:
 def _idle(job: Job, started: float) -> CompressionResult | None:
     """The result for a list that only grew and is still under its soft limit; `None` where there is more to look at."""
     before, job.session.seen = job.session.seen, None
+    guard_messages(job.messages[len(before.measured.messages) :] if before else ())
     now = before.grown(job.messages, job.session.chain, job.tools.count) if before and not job.force else None
     if now is None:
         return None
@@ -169,6 +170,8 @@ def view(job: Job) -> EngineSteps[list[BaseMessage]]:
 
 
 def _check(messages: Sequence[BaseMessage]) -> None:
+    """Refuse what is no message, and what is kept and never sent (S4): the list is the main model's prompt."""
+    guard_messages(messages)
     for place, message in enumerate(messages):
         if not isinstance(message, BaseMessage):
             msg = (

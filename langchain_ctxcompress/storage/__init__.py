@@ -7,6 +7,7 @@ copy of the logic.
 
 from langchain_ctxcompress.storage.backends import awipe, open_store, wipe
 from langchain_ctxcompress.storage.boundaries import (
+    guard_messages,
     guard_prompt,
     is_session_history,
     is_snapshot,
@@ -49,6 +50,7 @@ __all__ = [
     "decode_message",
     "encode_message",
     "execute",
+    "guard_messages",
     "guard_prompt",
     "is_session_history",
     "is_snapshot",

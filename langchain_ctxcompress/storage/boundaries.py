@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
 from langchain_core.messages import BaseMessage
@@ -94,8 +94,26 @@ def guard_prompt(prompt: object) -> None:
     _prevent(prompt, snapshots=True, history=True, quoted=False)
 
 
-def _prevent(prompt: object, *, snapshots: bool, history: bool, quoted: bool) -> None:
-    for place, value in _walk(prompt):
+def guard_messages(messages: Sequence[object]) -> None:
+    """As `guard_prompt`, for a list on its way to the main model. An ordinary text costs one look for the mark.
+
+    Raises:
+        StorageBoundaryError: It holds what must not be sent; the error names it and where.
+    """
+    for place, message in enumerate(messages):
+        if not _is_plain(message):
+            _prevent(message, snapshots=True, history=True, quoted=False, start=f"messages[{place}]")
+
+
+def _is_plain(message: object) -> bool:
+    """Whether a message is nothing but an ordinary text."""
+    if not isinstance(message, BaseMessage) or not isinstance(message.content, str) or message.additional_kwargs:
+        return False
+    return _RECORD_KEY not in message.content and not getattr(message, "tool_calls", None)
+
+
+def _prevent(prompt: object, *, snapshots: bool, history: bool, quoted: bool, start: str = "prompt") -> None:
+    for place, value in _walk(prompt, start):
         for kind, name in _kept(value, quoted=quoted):
             if snapshots if kind in SNAPSHOT_KINDS else history:
                 layer = "snapshots are" if kind in SNAPSHOT_KINDS else "the session history is"
@@ -103,10 +121,10 @@ def _prevent(prompt: object, *, snapshots: bool, history: bool, quoted: bool) ->
                 raise StorageBoundaryError(msg)
 
 
-def _walk(prompt: object) -> Iterator[tuple[str, object]]:
+def _walk(prompt: object, start: str) -> Iterator[tuple[str, object]]:
     """Every value in a prompt that is sent, with its place; each object once, so a cycle ends."""
     seen: set[int] = set()
-    waiting: list[tuple[str, object]] = [("prompt", prompt)]
+    waiting: list[tuple[str, object]] = [(start, prompt)]
     while waiting:
         place, value = waiting.pop()
         if not isinstance(value, str):
