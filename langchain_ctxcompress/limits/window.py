@@ -54,6 +54,6 @@ class ContextWindow:
             overhead_tokens: Size of what is sent besides the list.
         """
         sizes = count(messages)
-        turns = [turn.with_tokens(sum(sizes[place] for place in turn.indices)) for turn in split_turns(messages)]
+        turns = split_turns(messages, sizes)
         outside = sum(sizes) - sum(turn.token_count for turn in turns)
         return cls(turns, overhead_tokens=overhead_tokens + outside)

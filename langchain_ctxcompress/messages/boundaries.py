@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from langchain_ctxcompress.messages.calls import answer_of, calls_of
+from langchain_ctxcompress.messages.calls import CallKey, answer_of, calls_of
 from langchain_ctxcompress.messages.content import block_text
 from langchain_ctxcompress.messages.kinds import kind_of
 
@@ -30,11 +30,12 @@ def call_and_results_together(messages: Sequence[BaseMessage]) -> Iterator[int]:
     OpenAI: "An assistant message with 'tool_calls' must be followed by tool messages responding to each
     'tool_call_id'". Anthropic asks the same of `tool_use` and `tool_result`.
     """
-    pending: Counter[tuple[str, str]] = Counter()
+    pending: Counter[CallKey] = Counter()
     for index, message in enumerate(messages):
         answer = answer_of(message)
         if answer is None:
-            pending = Counter(calls_of(message))
+            calls = calls_of(message)
+            pending = Counter(calls) if calls or pending else pending
         elif pending[answer] > 0:
             pending[answer] -= 1
             yield index

@@ -70,7 +70,7 @@ def content_hash(message: BaseMessage) -> str:
     elif isinstance(message, FunctionMessage):
         said.append(message.name)
     try:
-        text = json.dumps(said, sort_keys=True, default=_stable)
+        text = _encode(said)
     except (TypeError, ValueError):  # keys that are no texts, or an integer that is too long for Python to write out
         text = json.dumps(_spelt_out(said), default=_stable)
     except RecursionError as error:
@@ -89,7 +89,7 @@ def original_hash(message: BaseMessage) -> str:
 
 
 def naming_original(message: BaseMessage, original: BaseMessage) -> BaseMessage:
-    """A shortened message whose mark holds what the original said; one without a mark is returned as it is.
+    """A shortened message whose mark holds what the original said; one without a mark, or with all of it, as it is.
 
     So what covers the message later covers the original, whichever list or process it is found in.
 
@@ -98,7 +98,7 @@ def naming_original(message: BaseMessage, original: BaseMessage) -> BaseMessage:
         original: What it was made of; it may be a shortened message itself.
     """
     entry = message.additional_kwargs.get(MARK_KEY)
-    if not isinstance(entry, dict):
+    if not isinstance(entry, dict) or entry.get(ORIGINAL):
         return message
     mark = {**entry, ORIGINAL: original_hash(original)}
     return message.model_copy(update={"additional_kwargs": {**message.additional_kwargs, MARK_KEY: mark}})
@@ -109,6 +109,10 @@ def _stable(value: object) -> str:
     if isinstance(value, bytes | bytearray):
         return bytes(value).hex()
     return type(value).__qualname__
+
+
+_encode = json.JSONEncoder(sort_keys=True, default=_stable).encode
+"""As `json.dumps`, which makes an encoder at each call with options."""
 
 
 def _spelt_out(value: Any) -> Any:

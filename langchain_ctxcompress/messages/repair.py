@@ -90,6 +90,7 @@ def repair_messages(messages: Sequence[BaseMessage]) -> Repair:
                 kept += errors
                 added += errors
             calls = calls_of(message)
-            step = _OpenStep(message, calls, Counter(calls))
+            if calls or step.calls:
+                step = _OpenStep(message, calls, Counter(calls))
         kept.append(message)
     return Repair(kept, tuple(dropped), tuple(added))

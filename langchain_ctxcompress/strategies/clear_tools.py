@@ -20,7 +20,7 @@ from langchain_core.messages import AIMessage, BaseMessage, FunctionMessage, Too
 
 from langchain_ctxcompress.errors import ConfigError
 from langchain_ctxcompress.limits import PruneUrgency
-from langchain_ctxcompress.messages import CallKey, answer_of, calls_of, is_derived
+from langchain_ctxcompress.messages import CallKey, answer_of, calls_of, is_derived, naming_original
 from langchain_ctxcompress.strategies.base import CompressionRequest, CompressionStrategy, Reason, Steps
 from langchain_ctxcompress.strategies.clearing import cleared_call, cleared_result, long_arguments
 from langchain_ctxcompress.strategies.replacing import altered
@@ -159,13 +159,16 @@ class ClearTools(CompressionStrategy):
                     request.sizes[use.result],
                     again=messages[later].id if later is not None else None,
                 )
-                yield Clearing(use.result, said, repeated=later is not None)
+                named = naming_original(
+                    said, messages[use.result]
+                )  # before it is counted: it is the one that stands there
+                yield Clearing(use.result, named, repeated=later is not None)
             if use.call in free and use.result not in kept and long_arguments(use.args):
                 arguments.setdefault(use.call, set()).add(use.number)
         for place, numbers in arguments.items():
             message = messages[place]
             if isinstance(message, AIMessage):
-                yield Clearing(place, cleared_call(message, numbers, request.tools))
+                yield Clearing(place, naming_original(cleared_call(message, numbers, request.tools), message))
 
 
 def tool_uses(messages: Sequence[BaseMessage]) -> Iterator[ToolUse]:

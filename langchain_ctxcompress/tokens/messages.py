@@ -173,4 +173,8 @@ def _extra_texts(extra: Mapping[str, Any]) -> Iterator[str]:
 def _as_json(args: Any) -> str:
     if isinstance(args, str):
         return args
-    return json.dumps(args, ensure_ascii=False, separators=(",", ":"), default=str)
+    return _encode(args)
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
+"""As `json.dumps`, which makes an encoder at each call with options."""
