@@ -5,10 +5,11 @@ RUN := .venv/bin/python -m
 # The tests run on every core; `make test PARALLEL=0` runs them in one process, as a debugger wants it.
 PARALLEL ?= auto
 PYTEST := $(RUN) pytest --timeout 300 --numprocesses $(PARALLEL)
+BENCHMARKS := idle_step langgraph_step session_cost strategies memory
 IMPORTLINTER := .venv/bin/python -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo eval eval-realmodel test test-all test-realmodel lint format coverage build clean distclean
+.PHONY: help setup demo eval eval-realmodel bench bench-quick test test-all test-realmodel lint format coverage build clean distclean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -30,6 +31,13 @@ eval: setup ## Compare with langmem and LangChain on long sessions, and write do
 eval-realmodel: setup ## The same with a small real model, in fewer sessions; the page goes to docs/evaluation-realmodel.md
 	@sh scripts/bootstrap.sh peers realmodel
 	$(RUN) benchmarks.eval --real-model --seeds 1 --sets open --filler written --tokens 12000 --only "ladder, lossy" langmem Summ --write docs/evaluation-realmodel.md --called "make eval-realmodel" $(EVAL_OPTIONS)
+
+bench: setup ## Measure what steps and compressions cost, beside LangChain and langmem; figures go to build/bench
+	@sh scripts/bootstrap.sh peers
+	@for part in $(BENCHMARKS); do $(RUN) benchmarks.$$part --json build/bench/$$part.json || exit 1; done
+
+bench-quick: setup ## The same in under two minutes; fails where a ratio is worse than stated by half
+	@for part in $(BENCHMARKS); do $(RUN) benchmarks.$$part --quick --check || exit 1; done
 
 test: setup ## Run the tests, with coverage of lines and branches
 	$(PYTEST) -m "not slow and not realmodel" --cov

@@ -17,13 +17,17 @@ import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
 
 from langchain_ctxcompress.tokens.messages import count_messages
 
-KNOWN_PRINTS = 65_536
-"""Fingerprints that are remembered, the oldest forgotten first: some 8 MB."""
+KNOWN_OBJECTS = 16_384
+"""Message objects whose size is remembered, some 200 bytes each; where there are more, the oldest are forgotten."""
+
+KNOWN_PRINTS = 32_768
+"""Fingerprints that are remembered, some 130 bytes each; where there are more, the oldest are forgotten."""
 
 ANCHORS = 3
 """Calls whose reported sizes must agree that more is sent than was counted."""
@@ -115,6 +119,8 @@ class TokenMeter:
             for place, tokens in zip(new, self._sizes([messages[place] for place in new]), strict=True):
                 counts[place] = tokens
                 self._remember(messages[place], tokens)
+            with self._lock:
+                _forget_oldest(self._known, KNOWN_OBJECTS)
         return counts
 
     def measure(self, messages: Sequence[BaseMessage], *, after: Measured | None = None) -> Measured:
@@ -141,8 +147,7 @@ class TokenMeter:
             found[place] = size
         with self._lock:
             self._prints.update((own, found[place]) for place in new if (own := prints[place]) is not None)
-            for own in list(islice(self._prints, max(0, len(self._prints) - KNOWN_PRINTS))):
-                del self._prints[own]
+            _forget_oldest(self._prints, KNOWN_PRINTS)
         return found
 
     def _remember(self, message: BaseMessage, tokens: int) -> None:
@@ -154,6 +159,13 @@ class TokenMeter:
         """Called when a message is gone; another may have its address by now."""
         if isinstance(entry, _Known) and self._known.get(entry.key) is entry:
             self._known.pop(entry.key, None)
+
+
+def _forget_oldest(known: dict[int, Any], most: int) -> None:
+    """A quarter at a time: one by one, finding the oldest would take longer and longer."""
+    if len(known) > most:
+        for key in list(islice(known, len(known) - most + most // 4)):
+            known.pop(key, None)
 
 
 def continues(messages: Sequence[BaseMessage], before: Sequence[BaseMessage]) -> bool:

@@ -93,12 +93,16 @@ def test_a_copy_that_holds_something_else_is_another_message(changed: Any) -> No
     assert own([other]) == [count_message(other)] != [count_message(message)]
 
 
-def test_fingerprints_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(meter, "KNOWN_PRINTS", 10)
-    own = TokenMeter()
-    for number in range(50):
-        assert own([HumanMessage(f"number {number}")]) == [count_message(HumanMessage(f"number {number}"))]
-    assert len(own._prints) == 10
+def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(meter, "KNOWN_PRINTS", 20)
+    monkeypatch.setattr(meter, "KNOWN_OBJECTS", 10)
+    own, messages = TokenMeter(), [HumanMessage(f"number {number}") for number in range(50)]
+    for _ in range(2):
+        for message in messages:
+            assert own([message]) == [count_message(message)]
+            assert len(own._prints) <= 20
+            assert len(own._known) <= 10
+    assert own(messages) == list(map(count_message, messages))
 
 
 def test_what_cannot_be_written_out_quickly_is_counted_each_time(counted: list[str]) -> None:
