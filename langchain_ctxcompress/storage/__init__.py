@@ -24,7 +24,7 @@ from langchain_ctxcompress.storage.snapshot_parts import Purpose, Snapshot
 from langchain_ctxcompress.storage.snapshots import RestoredSnapshot, SnapshotStore
 from langchain_ctxcompress.storage.steps import StoreSteps, aexecute, arun, execute, run
 from langchain_ctxcompress.storage.totals import CountMessages
-from langchain_ctxcompress.storage.view import CheckpointChain, View, summary_message
+from langchain_ctxcompress.storage.view import CheckpointChain, View, project, summary_message
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -57,6 +57,7 @@ __all__ = [
     "open_store",
     "prevent_history_in_prompt",
     "prevent_snapshot_in_prompt",
+    "project",
     "run",
     "session_ids",
     "summary_message",

@@ -45,6 +45,20 @@ def summary_message(head: CheckpointSummary) -> HumanMessage:
     return HumanMessage(head.rendered, id=head.first_id, additional_kwargs={MARK_KEY: mark})
 
 
+def project(history: Sequence[BaseMessage], checkpoints: Sequence[CheckpointSummary]) -> list[BaseMessage]:
+    """The active context, made of what is stored alone: any process can make it at any time.
+
+    Args:
+        history: The messages as archived: `history.messages()`, or those of a branch.
+        checkpoints: The session's summary checkpoints.
+
+    Returns:
+        What the model was sent, and whatever was archived since.
+    """
+    oldest_first = sorted(checkpoints, key=lambda record: (record.number, record.created_at, record.checkpoint_id))
+    return CheckpointChain(oldest_first).apply(history).messages
+
+
 @dataclass(frozen=True)
 class View:
     """A list with the checkpoints applied.
