@@ -66,10 +66,14 @@ class Ours(Contestant):
     searches = True
 
     def setup(self) -> None:
-        config = PrunerConfig.for_limit(self.window)
+        config = self.limits()
         model = ChatModelSummariser(self.model, timeout=600) if self.uses_model else None
         self.compressor = ContextCompressor(model, config=config, strategy=self.strategy, session_id="eval")
         self.messages: list[BaseMessage] = []
+
+    def limits(self) -> PrunerConfig:
+        """The limits that the window asks for."""
+        return PrunerConfig.for_limit(self.window)
 
     def step(self, new: Sequence[BaseMessage]) -> list[BaseMessage]:
         result = self.compressor.compress([*self.messages, *new])
