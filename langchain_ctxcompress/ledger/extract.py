@@ -16,7 +16,7 @@ from typing import Any, Literal
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from langchain_ctxcompress.ledger.artifacts import file_changes
-from langchain_ctxcompress.ledger.lexicon import content_stems, read
+from langchain_ctxcompress.ledger.lexicon import content_stems, read, stem
 from langchain_ctxcompress.ledger.merge import settle
 from langchain_ctxcompress.ledger.records import (
     ArtifactRecord,
@@ -39,6 +39,9 @@ _SCANNED = 4_000
 """Characters of an AI message or tool result that are read for topics and values; its rest adds nothing the user
 said."""
 _FEW_WORDS = 6
+_LEAST_THING = 2
+_MEASURES = frozenset({"amount", "percent", "quantity"})
+"""Values of which a thing has one at a time; it may well begin at one time and end at another."""
 _PERMISSION = 0.5
 _SENTENCES_OF_MESSAGE = 200
 _VALUES_OF_RESULT = 12
@@ -230,8 +233,28 @@ def _add_user_value(
             single=judged.definite,
             update=judged.update,
             replaces=tuple(old.value for old in replaced if old.kind == value.kind),
+            things=_things(judged, value) if alone else (),
         )
     )
+
+
+def _things(judged: Judgement, value: FoundValue) -> tuple[tuple[str, ...], ...]:
+    """The things a sentence may measure, as keys.
+
+    A verb of change does not stand right before the value: "rose to 500" has a word between them, "wurde auf 500
+    erhöht" has it behind; "costs 500" and "includes 500" say something else of the thing than its value.
+    """
+    if value.kind not in _MEASURES or judged.question or judged.reading.unspaced:
+        return ()
+    before, after = read(judged.text[: value.start]), read(judged.text[value.end :])
+    if judged.definite:
+        return (judged.subject,) if len(judged.subject) >= _LEAST_THING and not after.content else ()
+    stems = tuple(dict.fromkeys((*before.content, *after.content)))
+    apart = bool(after.content) or (bool(before.words) and stem(before.words[-1]) not in before.content)
+    if len(after.content) > 1 or not apart or len(stems) > _FEW_WORDS:
+        return ()
+    keys = (stems[:-1],) if after.content else (stems, stems[:-1])
+    return tuple(tuple(sorted(key)) for key in keys if len(key) >= _LEAST_THING)
 
 
 def _add_request(draft: _Draft, judgements: list[Judgement], place: _Place) -> None:

@@ -106,6 +106,9 @@ class ValueRecord(LedgerRecord):
         single: Whether its subject can have only one value at a time, so that a newer one supersedes it.
         update: Whether it was announced as a change.
         replaces: Values that the same sentence names as the old ones.
+        things: Keys of the one thing it may measure. "The bakery's rent is $400" leaves one; "the bakery's rent rose
+            to $500" two, since its last word may be a part of the thing or tell what became of it. Empty where the
+            sentence measures no one thing.
     """
 
     kind: Literal["value"] = "value"
@@ -116,6 +119,7 @@ class ValueRecord(LedgerRecord):
     single: bool = False
     update: bool = False
     replaces: tuple[str, ...] = ()
+    things: tuple[tuple[str, ...], ...] = ()
 
 
 class Superseded(BaseModel):

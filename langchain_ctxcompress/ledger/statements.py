@@ -259,6 +259,8 @@ def _is_imperative(spoken: str, reading: Reading) -> bool:
     for place, word in enumerate(words[1:4], start=1):
         if word in _FINITE and words[place - 1] not in _CLAUSE_WORDS:
             return False
+    if first in _DEFINITE:  # "die Miete …" is no English instruction
+        return False
     return first not in _NOT_IMPERATIVE and not _ADVERB_OR_NOUN.search(first) and spoken[:1].isalpha()
 
 

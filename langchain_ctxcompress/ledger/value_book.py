@@ -170,6 +170,8 @@ class ValueBook:
         bare = not value.key
         if replaced and bare:
             value = value.model_copy(update={"subject": replaced[-1].subject, "key": replaced[-1].key})
+        elif replaced and replaced[-1].things and replaced[-1].things[0] in value.things:
+            value = value.model_copy(update={"key": replaced[-1].key, "things": replaced[-1].things, "single": True})
         for old in replaced:
             self._remove(old)
             gone = Superseded(text=old.text, key=old.key, order=value.order, sources=old.sources)
@@ -182,6 +184,8 @@ class ValueBook:
         family = self._families[_family(value.value_kind)]
         if named := [other for other in family.saying({*value.replaces} - {value.text}) if other.order <= value.order]:
             return named
+        if measured := self._measured_before(value, family):
+            return measured
         if not (value.update or value.single) or (value.value_kind in _MANY_KINDS and not value.single):
             return []
 
@@ -193,6 +197,20 @@ class ValueBook:
         if same := earlier(family.of(value.key)):
             return same if value.update or any(other.single for other in same) else []
         return _nearest(value, earlier(family.near(value.key))) if value.update else []
+
+    def _measured_before(self, value: ValueRecord, family: _Family) -> list[ValueRecord]:
+        """The values of the same kind that were said to be those of the one thing which this one measures."""
+        found = [other for key in value.things for other in (*family.of(key), *family.near(key))]
+        return [
+            other
+            for other in {_identity(other): other for other in found}.values()
+            if other.single
+            and other.value_kind == value.value_kind
+            and len(other.things) == 1
+            and other.things[0] in value.things
+            and other.order < value.order
+            and other.text != value.text
+        ]
 
     def _put(self, value: ValueRecord) -> None:
         self._live[_identity(value)] = value

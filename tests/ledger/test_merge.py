@@ -164,3 +164,34 @@ def test_g5_rules_are_all_kept_while_the_rest_is_bounded() -> None:
     assert len(ledger.facts) <= 400
     assert len(ledger.values) <= 400
     assert len(ledger.requests) <= 60
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "gone"),
+    [
+        ("The bakery rent is 4,170 francs.", "The bakery rent went to 3,540 francs.", "4,170 francs"),
+        ("The bakery rent is 4,170 francs.", "The bakery rent climbed to 5,540 francs.", "4,170 francs"),
+        ("Die Miete der Bude beträgt 520 Euro.", "Die Miete der Bude wurde auf 690 Euro angehoben.", "520 Euro"),
+        ("Il prezzo per il torneo è 250 euro.", "Il prezzo per il torneo è salito a 290 euro.", "250 euro"),
+    ],
+)
+def test_a_measure_of_the_same_thing_supersedes_without_an_announcement(old: str, new: str, gone: str) -> None:
+    ledger = said(old, new)
+    assert gone in [each.text for each in ledger.superseded if not each.whole]
+    assert gone not in [value.text for value in ledger.values]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The bakery rent is 4,170 francs.", "The bakery deposit is 3,540 francs."),
+        ("The bakery rent is 4,170 francs.", "The bakery rent includes 40 francs."),
+        ("The project's budget is 4,170 francs.", "The conference's budget rose to 3,540 francs."),
+        ("The harvest tour is 20 people.", "The harvest tour is 300 francs."),
+        ("The upper shelf is 3 metres long.", "The upper shelf is 2 metres wide."),
+    ],
+)
+def test_two_similar_measures_stay_two(one: str, other: str) -> None:
+    ledger = said(one, other)
+    assert len(ledger.values) == 2
+    assert ledger.superseded == ()
