@@ -203,6 +203,20 @@ def joined(path: Path, number: int) -> list[BaseMessage]:
     return [message.model_copy(update={"id": f"r{place}"}) for place, message in enumerate(messages)]
 
 
+_COLUMNS = (
+    "bill, thousand units",
+    "of the best peer's",
+    "uncached",
+    "cached",
+    "summariser read",
+    "wrote",
+    "calls",
+    "rounds",
+    "sent on average",
+    "most sent",
+)
+
+
 def table(bills: Sequence[Bill]) -> str:
     """The bills of one session, as Markdown.
 
@@ -211,17 +225,22 @@ def table(bills: Sequence[Bill]) -> str:
     """
     ours = {AtTrigger.name, AloneAtTrigger.name}
     best = min(bill.units for bill in bills if bill.contestant not in ours)
-    lines = [
-        "| | bill, thousand units | of the best peer's | uncached | cached | summariser read | wrote | calls | rounds"
-        " | sent on average | most sent |",
-        "|" + " --- |" * 11,
-    ]
-    for bill in bills:
-        lines.append(
-            f"| {bill.contestant} | {bill.units / 1000:,.0f} | {bill.units / best:.2f} | {bill.uncached:,} | {bill.cached:,}"
-            f" | {bill.summariser_input:,} | {bill.summariser_output:,} | {bill.calls} | {bill.rounds}"
-            f" | {bill.mean_sent:,.0f} | {bill.largest:,} |"
+    head = ("", *_COLUMNS)
+    rows = [
+        (
+            bill.contestant,
+            f"{bill.units / 1000:,.0f}",
+            f"{bill.units / best:.2f}",
+            *(f"{number:,}" for number in (bill.uncached, bill.cached, bill.summariser_input, bill.summariser_output)),
+            f"{bill.calls}",
+            f"{bill.rounds}",
+            f"{bill.mean_sent:,.0f}",
+            f"{bill.largest:,}",
         )
+        for bill in bills
+    ]
+    lines = ["| " + " | ".join(row) + " |" for row in (head, *rows)]
+    lines.insert(1, "|" + " --- |" * len(head))
     return "\n".join(lines)
 
 

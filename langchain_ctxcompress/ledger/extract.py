@@ -16,7 +16,7 @@ from typing import Any, Literal
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from langchain_ctxcompress.ledger.artifacts import file_changes
-from langchain_ctxcompress.ledger.lexicon import content_stems, read, stem
+from langchain_ctxcompress.ledger.lexicon import content_stems, read
 from langchain_ctxcompress.ledger.merge import settle
 from langchain_ctxcompress.ledger.records import (
     ArtifactRecord,
@@ -30,7 +30,7 @@ from langchain_ctxcompress.ledger.records import (
 )
 from langchain_ctxcompress.ledger.request_status import reply_of, request_weight, shorten_request
 from langchain_ctxcompress.ledger.statements import FACT_WEIGHT, Judgement, judge
-from langchain_ctxcompress.ledger.subjects import subject_of, subject_of_key
+from langchain_ctxcompress.ledger.subjects import measured_things, subject_of, subject_of_key
 from langchain_ctxcompress.ledger.values import ERROR_MENTION, FoundValue, find_values
 from langchain_ctxcompress.ledger.voice import own_lines, sentences, split_sentences
 from langchain_ctxcompress.messages import content_hash, extract_text_content, is_summary, kind_of
@@ -39,9 +39,6 @@ _SCANNED = 4_000
 """Characters of an AI message or tool result that are read for topics and values; its rest adds nothing the user
 said."""
 _FEW_WORDS = 6
-_LEAST_THING = 2
-_MEASURES = frozenset({"amount", "percent", "quantity"})
-"""Values of which a thing has one at a time; it may well begin at one time and end at another."""
 _PERMISSION = 0.5
 _SENTENCES_OF_MESSAGE = 200
 _VALUES_OF_RESULT = 12
@@ -220,6 +217,8 @@ def _add_user_value(
     about = tuple(word for word in judged.about if word != judged.verb)
     if alone and about and len(about) <= _FEW_WORDS:
         key = about
+    measures = alone and not judged.question and not judged.reading.unspaced
+    things = measured_things(judged.text, value, judged.subject if judged.definite else None) if measures else ()
     draft.values.append(
         ValueRecord(
             text=value.value,
@@ -233,28 +232,9 @@ def _add_user_value(
             single=judged.definite,
             update=judged.update,
             replaces=tuple(old.value for old in replaced if old.kind == value.kind),
-            things=_things(judged, value) if alone else (),
+            things=things,
         )
     )
-
-
-def _things(judged: Judgement, value: FoundValue) -> tuple[tuple[str, ...], ...]:
-    """The things a sentence may measure, as keys.
-
-    A verb of change does not stand right before the value: "rose to 500" has a word between them, "wurde auf 500
-    erhöht" has it behind; "costs 500" and "includes 500" say something else of the thing than its value.
-    """
-    if value.kind not in _MEASURES or judged.question or judged.reading.unspaced:
-        return ()
-    before, after = read(judged.text[: value.start]), read(judged.text[value.end :])
-    if judged.definite:
-        return (judged.subject,) if len(judged.subject) >= _LEAST_THING and not after.content else ()
-    stems = tuple(dict.fromkeys((*before.content, *after.content)))
-    apart = bool(after.content) or (bool(before.words) and stem(before.words[-1]) not in before.content)
-    if len(after.content) > 1 or not apart or len(stems) > _FEW_WORDS:
-        return ()
-    keys = (stems[:-1],) if after.content else (stems, stems[:-1])
-    return tuple(tuple(sorted(key)) for key in keys if len(key) >= _LEAST_THING)
 
 
 def _add_request(draft: _Draft, judgements: list[Judgement], place: _Place) -> None:

@@ -65,3 +65,36 @@ def subject_of_key(key: str) -> tuple[str, tuple[str, ...]]:
 
 
 _KEY_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+
+
+def measured_things(text: str, value: FoundValue, subject: tuple[str, ...] | None) -> tuple[tuple[str, ...], ...]:
+    """The things a sentence may measure: none, or two where its last word may be a part of the thing or a verb.
+
+    A verb of change does not stand right before the value: "rose to 500" has a word between them, "wurde auf 500
+    erhöht" has it behind; "costs 500" and "includes 500" say something else of the thing than its value.
+
+    Args:
+        text: The sentence.
+        value: The one value of its kind in it.
+        subject: The stems in front of its copula; `None` where it has none.
+
+    Returns:
+        Keys of the things.
+    """
+    if value.kind not in _MEASURES:
+        return ()
+    before, after = read(text[: value.start]), read(text[value.end :])
+    if subject is not None:
+        return (subject,) if len(subject) >= _LEAST_THING and not after.content else ()
+    stems = tuple(dict.fromkeys((*before.content, *after.content)))
+    apart = bool(after.content) or (bool(before.words) and stem(before.words[-1]) not in before.content)
+    if len(after.content) > 1 or not apart or len(stems) > _MOST_THING:
+        return ()
+    keys = (stems[:-1],) if after.content else (stems, stems[:-1])
+    return tuple(tuple(sorted(key)) for key in keys if len(key) >= _LEAST_THING)
+
+
+_LEAST_THING, _MOST_THING = 2, 6
+"""Stems that name a thing: one alone is too common, and beyond six a sentence tells more than a value."""
+_MEASURES = frozenset({"amount", "percent", "quantity"})
+"""Values of which a thing has one at a time; it may well begin at one time and end at another."""
