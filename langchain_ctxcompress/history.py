@@ -1,13 +1,20 @@
-"""`CompressedChatMessageHistory`: a drop-in history for chains, around any `BaseChatMessageHistory`."""
+"""`CompressedChatMessageHistory`: a drop-in history for chains, around any `BaseChatMessageHistory`.
+
+LangChain has deprecated that class and `RunnableWithMessageHistory` (to be removed in langchain-core 2.0); the lasting
+ways are `CompressionNode` and `CompressionMiddleware` with a checkpointer.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import functools
+import inspect
+import json
 import sys
 import threading
-from collections.abc import Sequence
-from typing import Any
-from weakref import WeakKeyDictionary
+from collections.abc import Callable, Sequence
+from typing import Any, ParamSpec
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from langchain_core.chat_history import BaseChatMessageHistory
 from langchain_core.messages import BaseMessage
@@ -17,6 +24,8 @@ from langchain_ctxcompress.doors import compressor_of
 from langchain_ctxcompress.ledger import Goal, Goals, read_goals
 from langchain_ctxcompress.messages import ensure_ids, is_derived
 from langchain_ctxcompress.storage import guard_messages
+
+P = ParamSpec("P")
 
 _RUN_ENDS = frozenset({"_exit_history", "_aexit_history"})
 """The methods in which `RunnableWithMessageHistory` saves a run."""
@@ -56,6 +65,46 @@ class CompressedChatMessageHistory(BaseChatMessageHistory):
         self.goal = None if goal is None else read_goals(goal)
         self._lock = threading.RLock()
         self._locks: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
+
+    @classmethod
+    def factory(
+        cls,
+        inner_factory: Callable[P, BaseChatMessageHistory],
+        compressor: ContextCompressor | None = None,
+        **arguments: Any,
+    ) -> Callable[P, CompressedChatMessageHistory]:
+        """Sessions for `RunnableWithMessageHistory(chain, CompressedChatMessageHistory.factory(get_history, …))`.
+
+        All sessions share one compressor. The factory takes what the inner one takes: a session id, or several keys,
+        which name the session together. While a session is in use, every caller is given the same object.
+
+        Args:
+            inner_factory: Makes or finds the inner history of a session.
+            compressor: The engine. Without it, `arguments` make one.
+            **arguments: Arguments of a `ContextCompressor`.
+
+        Raises:
+            ConfigError: Both a compressor and arguments for one are given.
+        """
+        shared = compressor_of(compressor, arguments)
+        signature = inspect.signature(inner_factory)
+        alive: WeakValueDictionary[str, CompressedChatMessageHistory] = WeakValueDictionary()
+        lock = threading.Lock()
+
+        @functools.wraps(inner_factory)
+        def session(*args: P.args, **kwargs: P.kwargs) -> CompressedChatMessageHistory:
+            bound = signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            keys = [str(value) for value in bound.arguments.values()]
+            session_id = keys[0] if len(keys) == 1 else json.dumps(keys)
+            with lock:
+                history = alive.get(session_id)
+                if history is None:
+                    history = cls(inner_factory(*args, **kwargs), shared, session_id=session_id)
+                    alive[session_id] = history
+                return history
+
+        return session
 
     @property
     def messages(self) -> list[BaseMessage]:  # type: ignore[override]  # the base declares a plain attribute
