@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langgraph.store.memory import InMemoryStore
 
 from langchain_ctxcompress import ConfigError, ContextCompressor, PrunerConfig, SessionHistory, SnapshotStore, pin
-from langchain_ctxcompress.storage import open_store
+from langchain_ctxcompress.storage import CheckpointSummary, open_store, summary_message
 from tests.storage.stores import everything
 from tests.support.conversations import exchanges
 
@@ -171,3 +171,14 @@ def test_compressed_lists_that_part_are_branches(store):
     assert read.messages(branch=other[-1].id) == [*talk[:60], *other]
     assert read.messages(branch="end") == [*talk, HumanMessage("the end", id="end")]
     assert {branch.forked_after for branch in read.branches()} == {talk[59].id}
+
+
+def test_what_stands_right_behind_a_summary_message_follows_what_that_covers(store):
+    one = history(store)
+    one.append(says("a", "b", "c"))
+    one.append(says("a", "x"))
+    head = CheckpointSummary(
+        checkpoint_id="c1", session_id="s", number=1, level=3, first_id="b", last_id="c", rendered="so far"
+    )
+    history(store).append([*says("a"), summary_message(head), *says("new")])
+    assert ids(one.messages(branch="new")) == ["a", "b", "c", "new"]
