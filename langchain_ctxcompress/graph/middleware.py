@@ -127,7 +127,7 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
         if not record:
             return None
         result = self.compressor.compress(messages, **self._settings(record, runtime, state, focus))
-        return self._update(state, result, record)
+        return self._update(state, result, record, runtime)
 
     async def abefore_model(self, state: CompressionAgentState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """As `before_model`, without blocking the loop."""
@@ -137,7 +137,7 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
         if not record:
             return None
         result = await self.compressor.acompress(messages, **self._settings(record, runtime, state, focus))
-        return self._update(state, result, record)
+        return self._update(state, result, record, runtime)
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
@@ -183,7 +183,7 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
 
     def _prompted(self, request: ModelRequest[Any], result: CompressionResult | None = None) -> ModelRequest[Any]:
         """The request with the provider's system prompt, and the goals that no message of it restates."""
-        goals = result.goals if result is not None else goals_in(request.state, self.goal) or ()
+        goals = result.goals if result is not None else goals_in(request.state, self._goal(request.runtime)) or ()
         text = self._system_prompt(goals, request.messages, request.state)
         if not text:
             return request
@@ -195,14 +195,18 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
         return request.override(system_message=own.model_copy(update={"content": content}))
 
     def _update(
-        self, state: CompressionAgentState, result: CompressionResult, record: dict[str, Any]
+        self, state: CompressionAgentState, result: CompressionResult, record: dict[str, Any], runtime: Runtime[Any]
     ) -> dict[str, Any] | None:
         update: dict[str, Any] = {COMPACT_KEY: None} if flag_in(state) else {}
         if result.changed:
             changes = update_by_id(list(state["messages"]), result.messages)
             update |= {"messages": changes, RECORD_KEY: {**record, "compressed": True}}
-            update |= goal_update(state, self.goal, result.goals)
+            update |= goal_update(state, self._goal(runtime), result.goals)
         return update or None
+
+    def _goal(self, runtime: Runtime[Any] | None) -> Goals | None:
+        """The goals of a thread whose state has none."""
+        return _overrides(get_config(), runtime).goal_or(self.goal)
 
     def _record(self, request: ModelRequest[Any]) -> dict[str, Any]:
         """What the request is like, in plain values."""
@@ -229,7 +233,7 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
         if focus is not None:
             settings |= {"force": True, "instructions": focus or settings.get("instructions", "")}
         return {
-            "goal": goals_in(state, self.goal),
+            "goal": goals_in(state, overrides.goal_or(self.goal)),
             **settings,
             "session_id": session_of(config),
             "overhead_tokens": record["overhead_tokens"],
@@ -294,7 +298,7 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
             changes = update_by_id(request.messages, ready.result.messages)
             if not _rewrites(changes) and all(change.id in there for change in changes):
                 update["messages"] = changes
-                update |= goal_update(request.state, self.goal, ready.result.goals)
+                update |= goal_update(request.state, self._goal(request.runtime), ready.result.goals)
         return ExtendedModelResponse(response, Command(update=update)) if update else response
 
 

@@ -117,7 +117,7 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
         settings = {"background": self.background, **overrides.arguments}
         if (focus := focus_asked(state, messages)) is not None:
             settings |= {"force": True, "instructions": focus or settings.get("instructions", "")}
-        goals = goals_in(state, self.goal)
+        goals = goals_in(state, overrides.goal_or(self.goal))
         prompt = self._system_prompt(goals or (), messages, state)
         return {
             "goal": goals,
@@ -136,7 +136,9 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
         self, state: Any, messages: list[Any], result: CompressionResult, config: RunnableConfig | None
     ) -> dict[str, Any]:
         update: dict[str, Any] = {COMPACT_KEY: None} if flag_in(state) else {}
-        update |= goal_update(state, self.goal, result.goals)
+        runtime = _runtime()
+        overrides = Overrides.of(config, runtime.context if runtime else None)
+        update |= goal_update(state, overrides.goal_or(self.goal), result.goals)
         prompt = self._system_prompt(result.goals, result.messages, state)
         if self.mode == "view":
             return {**update, self.llm_input_key: behind_system(result.messages, prompt), self.state_key: _said(result)}

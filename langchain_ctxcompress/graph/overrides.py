@@ -1,4 +1,4 @@
-"""What one thread has otherwise: limits, instructions, on or off, from the run's config or the graph's context.
+"""What one thread has otherwise: limits, mode, goal, instructions, on or off, from the run's config or the graph's context.
 
 `{"configurable": {"thread_id": "7", "ctxcompress": {"hard_limit_tokens": 32_000, "instructions": "keep the SQL"}}}`,
 or a `ctxcompress` key or attribute of the context that the graph is invoked with. The config holds over the context.
@@ -16,6 +16,7 @@ from langchain_core.runnables import RunnableConfig
 
 from langchain_ctxcompress.compressor import ContextCompressor
 from langchain_ctxcompress.errors import ConfigError
+from langchain_ctxcompress.ledger import Goal, Goals, read_goals
 from langchain_ctxcompress.limits import PrunerConfig
 
 OVERRIDE_KEY = "ctxcompress"
@@ -37,10 +38,12 @@ class Overrides:
     Attributes:
         limits: Fields of `PrunerConfig`.
         arguments: Arguments of `ContextCompressor.compress`.
+        goal: The goals of a thread whose state has none; `None`: those of the door.
     """
 
     limits: dict[str, Any] = field(default_factory=dict)
     arguments: dict[str, Any] = field(default_factory=dict)
+    goal: tuple[Goal, ...] | None = None
 
     @classmethod
     def of(cls, config: RunnableConfig | None, context: Any = None) -> Overrides:
@@ -58,19 +61,24 @@ class Overrides:
         if in_context is None and in_config is None:
             return _NONE
         given = {**_mapping(in_context, "context"), **_mapping(in_config, "configurable")}
+        goal = read_goals(given.pop("goal")) if given.get("goal") is not None else None
         limits = {key: value for key, value in given.items() if key in PrunerConfig.model_fields}
         arguments = {key: value for key, value in given.items() if key not in limits}
         known = _arguments()
         for key, value in arguments.items():
             if key not in known:
-                every = ", ".join(sorted({*known, *PrunerConfig.model_fields}))
+                every = ", ".join(sorted({*known, *PrunerConfig.model_fields, "goal"}))
                 msg = f"{OVERRIDE_KEY}[{key!r}] is no setting of a thread; there are: {every}"
                 raise ConfigError(msg)
             wanted = known[key]
             if wanted is not None and not isinstance(value, wanted):
                 msg = f"{OVERRIDE_KEY}[{key!r}] is {value!r}: it must be a {wanted.__name__}"
                 raise ConfigError(msg)
-        return cls(limits, arguments)
+        return cls(limits, arguments, goal)
+
+    def goal_or(self, own: Goals | None) -> Goals | None:
+        """The goals of a thread whose state has none: its own, else those of the door."""
+        return own if self.goal is None else self.goal
 
     def config(self, base: PrunerConfig) -> PrunerConfig:
         """The limits of the run.

@@ -87,6 +87,26 @@ def test_instructions_of_one_thread_reach_the_summariser(build: Any) -> None:
 
 
 @GRAPHS
+def test_goal_and_mode_of_one_thread_reach_the_summariser(build: Any) -> None:
+    summariser = ScriptedChatModel("kept")
+    app = build(ContextCompressor(summariser, config=PrunerConfig.for_limit(1_600)))
+    goal = {"description": "ship the blue parcel to Oslo"}
+    run(app, {"goal": goal, "mode": "debugger"})
+    run(app)
+    run(app, {"mode": "planning"})
+    first, plain, planning = (str(prompt) for prompt in summariser.prompts)
+    assert "ship the blue parcel to Oslo" in first
+    assert "ship the blue parcel to Oslo" not in plain
+    assert len({first, plain, planning}) == 3
+
+
+@GRAPHS
+def test_an_unknown_mode_is_named_where_it_would_be_used(build: Any) -> None:
+    with pytest.raises(ConfigError, match="no such"):
+        run(build(ContextCompressor(ScriptedChatModel("x"), config=PrunerConfig.for_limit(1_600))), {"mode": "no such"})
+
+
+@GRAPHS
 @pytest.mark.parametrize(
     ("schema", "context"),
     [
@@ -113,6 +133,7 @@ def test_the_runtime_context_does_the_same_and_the_config_holds_over_it(build: A
         ({"background": "yes"}, "background'.*must be a bool"),
         ({"session_id": "of another"}, "session_id"),
         ({"store": None}, "store"),
+        ({"goal": "a text"}, "goal is a str"),
         ("off", "must be a mapping"),
         ({1: 2}, "must be a mapping"),
     ],
