@@ -1,4 +1,4 @@
-"""What one thread has otherwise: limits, mode, goal, instructions, on or off, from the run's config or the graph's context.
+"""What one thread has otherwise: limits, mode, goal, instructions, on or off, from config or context of the run.
 
 `{"configurable": {"thread_id": "7", "ctxcompress": {"hard_limit_tokens": 32_000, "instructions": "keep the SQL"}}}`,
 or a `ctxcompress` key or attribute of the context that the graph is invoked with. The config holds over the context.
