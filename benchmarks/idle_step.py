@@ -79,9 +79,9 @@ def main() -> None:
         ours = {
             "ours, same": Steps(size, runs=runs),
             "ours, same, usage": Steps(size, usage=True, runs=runs),
-            "ours, new": Steps(size, anew=True, runs=runs),
         }
-        figures[size] = medians({**ours, **(peers(chat(size)) if size <= AT else {})}, runs)
+        others = {"ours, new": Steps(size, anew=True, runs=runs), **peers(chat(size))} if size <= AT else {}
+        figures[size] = medians({**ours, **others}, runs)
     at = figures[AT]
     rough = {name: at[name] for name in ("trim_messages", "LangChain's middleware", "langmem") if name in at}
     fastest = min(rough.values())

@@ -125,6 +125,8 @@ def _languages_of(text: str, words: list[str]) -> list[_Language]:
         for place in _LATIN_WORDS.get(word, ()):
             scores[place] += 1
     best = max(scores)
+    if not best:
+        return []  # none of them has a cue in it
     return [language for language, score in zip(_LATIN, scores, strict=True) if score == best]
 
 
@@ -148,6 +150,10 @@ def _cues_in(words: list[str], language: _Language) -> tuple[dict[str, int], set
     return cues, used
 
 
+def _stop_words(languages: list[_Language], words: list[str]) -> set[str]:
+    return {word for language in languages for word in language.stop.intersection(words)}
+
+
 def _read_spaced(text: str) -> Reading:
     words = split_words(text)
     languages = _languages_of(text, words)
@@ -162,11 +168,8 @@ def _read_spaced(text: str) -> Reading:
             cues[group] = min(position, cues.get(group, position))
     # Where the language is open ("no" is a ban in one and a reply in another), nothing is dropped as small talk.
     cues = {group: at for group, at in cues.items() if group not in _SMALL_TALK or agreed[group] == len(languages)}
-    topic = [
-        word
-        for position, word in enumerate(words)
-        if position not in used and not any(word in language.stop for language in languages) and len(word) > 1
-    ]
+    stop = languages[0].stop if len(languages) == 1 else _stop_words(languages, words)
+    topic = [word for position, word in enumerate(words) if position not in used and word not in stop and len(word) > 1]
     content = dict.fromkeys(stem(word) for word in topic)
     return Reading(tuple(words), cues, tuple(content), tuple(dict.fromkeys(topic)), unspaced=False)
 
