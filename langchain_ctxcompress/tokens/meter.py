@@ -17,13 +17,15 @@ import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage
 
 from langchain_ctxcompress.tokens.messages import count_messages
 
-KNOWN_OBJECTS = 16_384
+K = TypeVar("K")
+
+KNOWN_OBJECTS = 32_768
 """Message objects whose size is remembered, some 200 bytes each; where there are more, the oldest are forgotten."""
 
 KNOWN_PRINTS = 32_768
@@ -118,9 +120,10 @@ class TokenMeter:
         if new:
             for place, tokens in zip(new, self._sizes([messages[place] for place in new]), strict=True):
                 counts[place] = tokens
-                self._remember(messages[place], tokens)
             with self._lock:
-                _forget_oldest(self._known, KNOWN_OBJECTS)
+                self._known = _with_room(self._known, KNOWN_OBJECTS)
+            for place in new[-KNOWN_OBJECTS // 2 :]:
+                self._remember(messages[place], counts[place])
         return counts
 
     def measure(self, messages: Sequence[BaseMessage], *, after: Measured | None = None) -> Measured:
@@ -146,8 +149,10 @@ class TokenMeter:
         for place, size in zip(new, sizes, strict=True):
             found[place] = size
         with self._lock:
-            self._prints.update((own, found[place]) for place in new if (own := prints[place]) is not None)
-            _forget_oldest(self._prints, KNOWN_PRINTS)
+            self._prints = _with_room(self._prints, KNOWN_PRINTS)
+            for place in new[-KNOWN_PRINTS // 2 :]:
+                if (own := prints[place]) is not None:
+                    self._prints[own] = found[place]
         return found
 
     def _remember(self, message: BaseMessage, tokens: int) -> None:
@@ -161,11 +166,13 @@ class TokenMeter:
             self._known.pop(entry.key, None)
 
 
-def _forget_oldest(known: dict[int, Any], most: int) -> None:
-    """A quarter at a time: one by one, finding the oldest would take longer and longer."""
-    if len(known) > most:
-        for key in list(islice(known, len(known) - most + most // 4)):
-            known.pop(key, None)
+def _with_room(known: dict[int, K], most: int) -> dict[int, K]:
+    """The newer half where half of the room is taken: a new table, since one that is emptied stays as large as it was.
+
+    At most half of the room is filled at once.
+    """
+    over = len(known) - most // 2
+    return known if over <= 0 else dict(islice(known.copy().items(), over, None))
 
 
 def continues(messages: Sequence[BaseMessage], before: Sequence[BaseMessage]) -> bool:
