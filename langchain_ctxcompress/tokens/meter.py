@@ -25,10 +25,10 @@ from langchain_ctxcompress.tokens.messages import count_messages
 
 K = TypeVar("K")
 
-KNOWN_OBJECTS = 32_768
+KNOWN_OBJECTS = 20_480
 """Message objects whose size is remembered, some 200 bytes each; where there are more, the oldest are forgotten."""
 
-KNOWN_PRINTS = 32_768
+KNOWN_PRINTS = 20_480
 """Fingerprints that are remembered, some 130 bytes each; where there are more, the oldest are forgotten."""
 
 ANCHORS = 3
