@@ -179,3 +179,26 @@ def test_arguments_of_a_factory_are_judged_at_once() -> None:
             ContextCompressor(config=PrunerConfig()),
             config=PrunerConfig(),
         )
+
+
+def test_a_conversation_moves_to_a_graph_with_its_archive(inner: Factory) -> None:
+    """As docs/moving-from-histories.md says."""
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    from langchain_ctxcompress.graph import compressed_react_agent
+
+    compressor = ContextCompressor(config=PrunerConfig.for_limit(LIMIT))
+    history = CompressedChatMessageHistory.factory(inner, compressor)("a")
+    for i in range(TURNS):
+        history.add_messages([HumanMessage(question(i)), AIMessage("it is on its way " * 9)])
+    model = CheckingModel(answer, limit=LIMIT)
+    graph = compressed_react_agent(model, (), compressor, checkpointer=InMemorySaver())
+    thread = {"configurable": {"thread_id": "a"}}
+    graph.update_state(thread, {"messages": history.messages})
+    for i in range(TURNS, TURNS + 10):
+        messages = graph.invoke({"messages": [HumanMessage(question(i))]}, thread)["messages"]
+    assert model.failures == []
+    assert sum(map(is_summary, messages)) == 1
+    asked = [m.content for m in compressor.history("a").messages() if m.type == "human"]
+    assert asked == [question(i) for i in range(len(asked))]
+    assert len(asked) >= TURNS
