@@ -31,9 +31,9 @@ PARTS = ("counting", "preparing", "strategy", "validating", "archiving")
 STATED_MS = 150
 
 
-def parts(messages: list[BaseMessage], strategy: str) -> dict[str, float]:
+def parts(messages: list[BaseMessage], strategy: str, limit: int) -> dict[str, float]:
     """Milliseconds of each part of one compression, on objects that were never seen."""
-    config = PrunerConfig.for_limit(100_000)
+    config = PrunerConfig.for_limit(limit)
     compressor = ContextCompressor(config=config, strategy=strategy)
     messages = [message.model_copy() for message in messages]
     settle()
@@ -72,7 +72,7 @@ def main() -> None:
         figures[length] = {}
         for kind, messages in {"chat": chat(length, words=40), "agent run": agent(length, words=40)}.items():
             for name in names:
-                taken = [parts(messages, name) for _ in range(options.runs or runs)]
+                taken = [parts(messages, name, 12 * length) for _ in range(options.runs or runs)]
                 figures[length][f"{name}, {kind}"] = {p: statistics.median(t[p] for t in taken) for p in PARTS}
     for row, own in figures[size].items():
         grown = own["strategy"] / figures[size // 4][row]["strategy"] / 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from dataclasses import dataclass
 from enum import StrEnum
@@ -110,6 +111,12 @@ def resolve_mode(mode: str | SummaryMode) -> SummaryMode:
     if key not in mode_names():
         msg = f"mode is {mode!r}; there are: {', '.join(mode_names())} (register_mode adds others)"
         raise ConfigError(msg)
+    return _own_mode(key)
+
+
+@functools.cache
+def _own_mode(key: str) -> SummaryMode:
+    """One of this package's own; each step asks for it, so its template is rendered once."""
     from langchain_ctxcompress.summarize.prompts import template
 
     return SummaryMode(key, template(f"modes/{key}.j2").render().strip(), _PRESERVE[Mode(key)])

@@ -167,12 +167,8 @@ class TokenMeter:
 
 
 def _with_room(known: dict[int, K], most: int) -> dict[int, K]:
-    """The newer half where half of the room is taken: a new table, since one that is emptied stays as large as it was.
-
-    At most half of the room is filled at once.
-    """
-    over = len(known) - most // 2
-    return known if over <= 0 else dict(islice(known.copy().items(), over, None))
+    """Where it is full, the newer half: a new table, since one that is emptied stays as large as it was."""
+    return known if len(known) < most else dict(islice(known.copy().items(), len(known) - most // 2, None))
 
 
 def continues(messages: Sequence[BaseMessage], before: Sequence[BaseMessage]) -> bool:
