@@ -116,13 +116,13 @@ async def test_a_whole_session_keeps_what_was_said_in_passing(real_model: RealMo
         return {"messages": list(reply)}
 
     graph = StateGraph(MessagesState)
-    graph.add_node("compress", CompressionNode(shared))
+    graph.add_node("compress", CompressionNode(shared, background=False))
     graph.add_node("agent", agent)
     graph.add_edge(START, "compress")
     graph.add_edge("compress", "agent")
     app = graph.compile(checkpointer=InMemorySaver())
     config: RunnableConfig = {"configurable": {"thread_id": "trip"}}
-    system, *rest = session(12)
+    system, *rest = session(13)
     for place in range(0, len(rest), 2):
         reply[:] = [rest[place + 1]]
         await app.ainvoke({"messages": [*([system] if not place else []), rest[place]]}, config)
