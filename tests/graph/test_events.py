@@ -168,6 +168,25 @@ def test_the_custom_stream_and_the_callback_say_what_happened(build: Any, backgr
     assert applied.reason == "compressed"
 
 
+@GRAPHS
+@pytest.mark.parametrize("run_async", [False, True])
+async def test_no_step_waits_for_a_summariser_that_never_answers(build: Any, run_async: bool) -> None:
+    slow = ScriptedChatModel(SECRET, delay=600.0)
+    compressor = ContextCompressor(slow, config=Config(soft_limit_tokens=1_200, hard_limit_tokens=60_000))
+    app = build(compressor, True)
+    try:
+        for i in range(ROUNDS):
+            state = await app.ainvoke(question(i), THREAD) if run_async else app.invoke(question(i), THREAD)
+        work = compressor.background.of("t")
+        assert work is not None
+        assert not work.done
+        assert slow.calls <= 1
+        assert len(state["messages"]) == 2 * ROUNDS
+    finally:
+        compressor.close()
+        slow.release()
+
+
 def test_what_is_skipped_and_what_failed_is_said_with_its_reason() -> None:
     told: list[CompressionEvent] = []
     compressor = ContextCompressor(
