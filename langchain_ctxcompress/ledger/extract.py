@@ -258,13 +258,11 @@ def _add_request(draft: _Draft, judgements: list[Judgement], place: _Place) -> N
 
 
 def _close_requests(draft: _Draft, judgements: list[Judgement]) -> None:
-    """A new human message closes what was asked before, unless it says that it is not done."""
-    if not judgements or reply_of(judgements) == "not_done":
-        return
-    for place in range(draft.closed, len(draft.requests)):
-        request = draft.requests[place]
-        draft.requests[place] = request.model_copy(update={"status": "finished"})
-    draft.closed = len(draft.requests)
+    """A new human message closes what was asked before; one that says that it is not done leaves the last one open."""
+    until = len(draft.requests) - (reply_of(judgements) == "not_done") if judgements else 0
+    for place in range(draft.closed, until):
+        draft.requests[place] = draft.requests[place].model_copy(update={"status": "finished"})
+    draft.closed = max(draft.closed, until)
 
 
 def _read_ai(draft: _Draft, messages: Sequence[BaseMessage], index: int, source: str) -> None:

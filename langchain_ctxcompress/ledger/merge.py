@@ -100,19 +100,27 @@ def _heard(old: Ledger, new: Ledger) -> dict[str, int]:
 
 
 def _requests(old: Ledger, new: Ledger) -> tuple[Request, ...]:
-    known = {(request.text, request.sources): request for request in old.requests}
-    fresh = {
-        (request.text, request.sources): request
-        for request in new.requests
-        if (request.text, request.sources) not in known
-    }
+    """Requests in order, one for each text: what is asked again in the same words is open again, not there twice."""
     # Only a later human message closes what was open; the same ledger merged again is not one.
-    closes = new.first_reply == "moved_on" and not set(new.parts) <= set(old.parts)
-    merged = [
-        request.model_copy(update={"status": "finished"}) if closes and request.status == "open" else request
-        for request in known.values()
-    ]
-    return tuple(sorted([*merged, *fresh.values()], key=lambda request: request.order)[-_MAX_REQUESTS:])
+    follows = new.first_reply != "none" and not set(new.parts) <= set(old.parts)
+    last = max((request.order for request in old.requests), default=-1) if new.first_reply == "not_done" else -1
+    merged: dict[str, Request] = {}
+    for request in sorted(old.requests, key=lambda request: request.order):
+        closed = follows and request.status == "open" and request.order != last
+        _put(merged, request.model_copy(update={"status": "finished"}) if closed else request)
+    for request in sorted(new.requests, key=lambda request: request.order):
+        _put(merged, request)
+    return tuple(sorted(merged.values(), key=lambda request: request.order)[-_MAX_REQUESTS:])
+
+
+def _put(merged: dict[str, Request], request: Request) -> None:
+    same = " ".join(request.text.lower().split())
+    known = merged.get(same)
+    if known is None:
+        merged[same] = request
+    elif not set(request.sources) <= set(known.sources):  # else it is the one that is known, read again
+        sources = tuple(dict.fromkeys((*known.sources, *request.sources)))[-_MAX_SOURCES:]
+        merged[same] = request.model_copy(update={"sources": sources})
 
 
 def _decisions(old: Ledger, new: Ledger) -> tuple[DecisionRecord, ...]:

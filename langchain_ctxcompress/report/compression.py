@@ -49,6 +49,10 @@ class CompressionReport:
         ]
         return [*rows, ("detail", result.detail)] if result.detail else rows
 
+    def __repr__(self) -> str:
+        result = self.result
+        return f"CompressionReport({result.outcome}, {result.tokens_before:,} -> {result.tokens_after:,} tokens)"
+
     def __rich__(self) -> Table:
         from langchain_ctxcompress.report.tables import compression_table
 

@@ -110,11 +110,11 @@ def plot_ledger(report: SessionReport) -> Figure:
 
 def _figure(width: float, height: float) -> tuple[Figure, Axes]:
     try:
-        from matplotlib.figure import Figure
+        from langchain_ctxcompress.report.picture import Picture
     except ImportError as error:
         msg = 'plots need matplotlib: pip install "langchain-ctxcompress[report]"'
         raise MissingExtraError(msg) from error
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = Picture(figsize=(width, height), layout="constrained")
     axes = figure.subplots()
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="both", color="#dddddd", linewidth=0.5)

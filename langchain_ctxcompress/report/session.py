@@ -139,6 +139,9 @@ class SessionReport:
             ("tokens in the window", f"{self.window_tokens:,} ({share})"),
         ]
 
+    def __repr__(self) -> str:
+        return f"SessionReport({self.session_id!r}: {', '.join(f'{value} {label}' for label, value in self.totals())})"
+
     def __rich__(self) -> Table:
         from langchain_ctxcompress.report.tables import session_table
 

@@ -24,6 +24,7 @@ from langchain_ctxcompress.strategies.ladder import Ladder
 from langchain_ctxcompress.strategies.middle_out import MiddleOut
 from langchain_ctxcompress.strategies.pack import Pack, pack_messages
 from langchain_ctxcompress.strategies.registry import register_strategy, resolve_strategy, strategy_names
+from langchain_ctxcompress.strategies.replacing import dropped
 from langchain_ctxcompress.strategies.top_down import TopDownTruncation
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "apply_compression_results",
     "compress_messages",
     "create_compression_tasks",
+    "dropped",
     "map_turns_to_bands",
     "pack_messages",
     "register_strategy",

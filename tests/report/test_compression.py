@@ -68,3 +68,11 @@ def test_plots_show_the_figures_of_the_result() -> None:
     assert [bar.get_width() for bar in rungs.patches] == [rung.freed for rung in result.rungs]
     window: Any = result.report().plot_window().axes[0]
     assert sum(bar.get_width() for bar in window.patches) == result.tokens_after
+
+
+def test_its_repr_is_a_line_without_the_conversation() -> None:
+    result = ContextCompressor(config=PrunerConfig.for_limit(1_500)).compress(exchanges(60))
+    assert (
+        repr(result.report())
+        == f"CompressionReport(applied, {result.tokens_before:,} -> {result.tokens_after:,} tokens)"
+    )

@@ -34,6 +34,12 @@ def test_the_ledger_is_drawn_from_compression_to_compression() -> None:
 
 def test_without_matplotlib_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.delitem(sys.modules, "langchain_ctxcompress.report.picture", raising=False)
     with pytest.raises(MissingExtraError, match=r"langchain-ctxcompress\[report\]") as raised:
         play(5).compressor.report().plot_window()
     assert isinstance(raised.value, CtxCompressError)
+
+
+def test_a_notebook_shows_it_as_a_picture() -> None:
+    picture: Any = play(20).compressor.report().plot_window()
+    assert picture._repr_png_().startswith(b"\x89PNG")

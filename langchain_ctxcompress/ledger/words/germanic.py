@@ -90,7 +90,7 @@ GERMANIC: dict[str, dict[str, str]] = {
             issued applied now_works passing passed merged deployed""",
         "trouble": """still_not still_doesn't still_don't still_isn't still_can't still_won't not_working
             doesn't_work didn't_work isn't_working no_luck failed fails error wrong same_problem same_issue
-            broken nope didn't_help what_about did_you are_you_sure""",
+            broken nope didn't_help did_you are_you_sure""",
         "want": """i'd_like i_would_like i_want i_need i_wish would_like want_to i'm_looking looking_for
             i'm_trying i'm_interested we'd_like we_need_to we_want""",
         "please": "please kindly",
