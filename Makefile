@@ -5,7 +5,7 @@ RUN := .venv/bin/python -m
 # The tests run on every core; `make test PARALLEL=0` runs them in one process, as a debugger wants it.
 PARALLEL ?= auto
 PYTEST := $(RUN) pytest --timeout 300 --numprocesses $(PARALLEL)
-BENCHMARKS := idle_step langgraph_step session_cost strategies memory
+BENCHMARKS := idle_step langgraph_step session_cost strategies memory latency
 IMPORTLINTER := .venv/bin/python -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
 
 .DEFAULT_GOAL := help

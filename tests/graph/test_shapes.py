@@ -6,8 +6,6 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from operator import add
 from pathlib import Path
@@ -19,8 +17,6 @@ from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.tools import tool
 from langgraph.channels import DeltaChannel
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.graph.message import _messages_delta_reducer, add_messages
 from langgraph.types import Command, RetryPolicy, Send, interrupt
@@ -29,6 +25,7 @@ from pydantic import BaseModel
 
 from langchain_ctxcompress import CompressionNode, ContextCompressor, PrunerConfig
 from langchain_ctxcompress.graph import CompressionState, compressed_react_agent
+from tests.graph.savers import async_saver, sync_saver
 from tests.support.conversations import exchanges
 from tests.support.legality import is_summary, violations
 from tests.support.models import CheckingModel, ScriptedChatModel
@@ -105,36 +102,6 @@ async def test_states_and_reducers(state: Any, run_async: bool) -> None:
         result = await app.ainvoke(given, THREAD) if run_async else app.invoke(given, THREAD)
     assert model.failures == []
     check_end(result["messages"], compressor)
-
-
-@contextmanager
-def sync_saver(kind: str, place: Any) -> Iterator[Any]:
-    if kind == "memory":
-        yield InMemorySaver()
-    elif kind == "sqlite":
-        with SqliteSaver.from_conn_string(str(place)) as saver:
-            yield saver
-    else:
-        from langgraph.checkpoint.postgres import PostgresSaver
-
-        with PostgresSaver.from_conn_string(place) as saver:
-            saver.setup()
-            yield saver
-
-
-@asynccontextmanager
-async def async_saver(kind: str, place: Any) -> Any:
-    if kind == "memory":
-        yield InMemorySaver()
-    elif kind == "sqlite":
-        async with AsyncSqliteSaver.from_conn_string(str(place)) as saver:
-            yield saver
-    else:
-        from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
-
-        async with AsyncPostgresSaver.from_conn_string(place) as saver:
-            await saver.setup()
-            yield saver
 
 
 @pytest.fixture
