@@ -23,7 +23,7 @@ from langchain_ctxcompress.storage import guard_prompt
 from langchain_ctxcompress.strategies.base import CompressionRequest, CompressionStrategy, Reason, Steps, Tools
 from langchain_ctxcompress.strategies.emergency import Emergency
 from langchain_ctxcompress.strategies.rendering import FRAME, FRAMING_LINE, neutral
-from langchain_ctxcompress.strategies.replacing import dropped
+from langchain_ctxcompress.strategies.replacing import dropped, nothing_read
 from langchain_ctxcompress.strategies.top_down import Span, droppable, ends, opening, places_to_drop
 from langchain_ctxcompress.tokens import MessageCounter, count_tokens, truncate_to_tokens
 
@@ -48,7 +48,7 @@ class Pack(CompressionStrategy):
         if _left(request, gone) >= config.hard_limit_tokens:
             gone = _below_hard_limit(request)
         if gone:
-            draft = dropped(request, gone, strategy=self.name, reason=Reason.COMPRESSED)
+            draft = dropped(request, gone, strategy=self.name, reason=Reason.COMPRESSED, ledger=nothing_read(request))
         else:
             draft = request.unchanged(_why_none(request), self.name)
         step = request.after(draft)

@@ -129,6 +129,16 @@ def _ledger_tokens(request: CompressionRequest, summary: int | None) -> int:
     return request.tools.count_text("\n".join(lines))
 
 
+def nothing_read(request: CompressionRequest) -> Mapping[str, Any] | None:
+    """The `ledger` for `dropped` of a strategy that writes no summaries, which alone would restate one.
+
+    Reading what is dropped costs a hundred times what dropping it does. So it is read where summaries were written
+    before (`None`), and where there is none nothing is: what is dropped is found in the archive.
+    """
+    written = request.summary_place is not None or (request.head is not None and request.head.ledger)
+    return None if written else {}
+
+
 def altered(
     request: CompressionRequest,
     changes: Mapping[int, BaseMessage],

@@ -12,7 +12,7 @@ from langchain_ctxcompress.errors import ConfigError
 from langchain_ctxcompress.messages import dividers, is_summary, kind_of
 from langchain_ctxcompress.strategies.base import CompressionRequest, CompressionStrategy, Reason, Steps
 from langchain_ctxcompress.strategies.remainder import Remainder
-from langchain_ctxcompress.strategies.replacing import dropped
+from langchain_ctxcompress.strategies.replacing import dropped, nothing_read
 
 COMPRESSION_THRESHOLD = 0.85
 LIMIT_SHARE = 0.6
@@ -51,7 +51,7 @@ class TopDownTruncation(CompressionStrategy):
         if not places:
             under = request.tokens <= self.target(request)
             return request.unchanged(Reason.BELOW_SOFT_LIMIT if under else Reason.TOO_FEW_CANDIDATES, self.name)
-        return dropped(request, places, strategy=self.name, reason=Reason.COMPRESSED)
+        return dropped(request, places, strategy=self.name, reason=Reason.COMPRESSED, ledger=nothing_read(request))
 
     def target(self, request: CompressionRequest) -> int:
         """The size that is aimed at, in tokens (D5)."""
