@@ -9,7 +9,7 @@ BENCHMARKS := idle_step langgraph_step session_cost strategies memory latency
 IMPORTLINTER := .venv/bin/python -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo eval eval-realmodel bench bench-quick test test-all test-realmodel lint format coverage build clean distclean
+.PHONY: help setup demo eval eval-realmodel bench bench-quick test test-all test-realmodel lint format coverage docs docs-serve pictures build release-check clean distclean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -63,8 +63,27 @@ format: setup ## Put the sources in the project's format
 coverage: setup ## Run the tests and write htmlcov/index.html
 	$(PYTEST) -m "not slow and not realmodel" --cov --cov-report html
 
+# Material for MkDocs prints a notice about other versions of MkDocs; it is about no page of this site.
+docs: export NO_MKDOCS_2_WARNING := 1
+docs: setup ## Build the documentation into site/ (links and references are checked)
+	@sh scripts/bootstrap.sh docs
+	$(RUN) mkdocs build --strict --clean --quiet
+	@echo "Built: site/index.html"
+
+docs-serve: setup ## Show the documentation on this machine, and build it anew when a page changes
+	@sh scripts/bootstrap.sh docs
+	$(RUN) mkdocs serve
+
+pictures: setup ## Make the pictures of the documentation
+	$(RUN) scripts.pictures
+
 build: setup ## Build the wheel and the source distribution into dist/
 	$(RUN) hatchling build --clean
+
+release-check: build ## Check what would be released: metadata, and the wheel in an environment of its own
+	@sh scripts/bootstrap.sh release
+	$(RUN) twine check --strict dist/*
+	$(RUN) scripts.release_check dist
 
 clean: ## Remove what was built, written or cached
 	rm -rf dist build site htmlcov .coverage .coverage.* demo-output

