@@ -1,6 +1,6 @@
 """Every code block of the README and of the documentation is run, page by page, in the order in which it stands there.
 
-A page is read from its top: its blocks share one set of names and one empty folder, so that nothing is run that the page
+A page is read from its top: its blocks share one set of names and one empty folder, so that nothing is run that it
 does not show. `ctxcompress` commands are run, `make` goals must be there. A block behind `<!-- not run: reason -->`
 (it needs a key, a server, another library) is compiled, or its options are checked. Where a page says what a block
 prints, that is what it prints.
@@ -15,6 +15,7 @@ import inspect
 import io
 import re
 import shlex
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -79,7 +80,8 @@ def run_python(page: Path, block: Block, names: dict[str, Any]) -> str:
     printed = io.StringIO()
     if not block.runs:
         return ""
-    with contextlib.redirect_stdout(printed):
+    # LangChain shows its own notices of deprecation whatever the filters say: they are taken up and left.
+    with contextlib.redirect_stdout(printed), warnings.catch_warnings(record=True):
         if code.co_flags & inspect.CO_COROUTINE:
             asyncio.run(eval(code, names))
         else:
