@@ -121,7 +121,7 @@ def talks(prompt: list[BaseMessage]) -> AIMessage:
     return final(number_of(prompt))
 
 
-def node_graph(mode: Any, model: Any, compressor: ContextCompressor, **compiling: Any) -> Any:
+def node_graph(mode: Any, model: Any, compressor: ContextCompressor, background: bool, **compiling: Any) -> Any:
     class State(MessagesState, CompressionState):
         """Of both modes."""
 
@@ -131,7 +131,7 @@ def node_graph(mode: Any, model: Any, compressor: ContextCompressor, **compiling
         return {"messages": [await model.ainvoke(state[key])]}
 
     graph = StateGraph(State)
-    graph.add_node("compress", CompressionNode(compressor, mode=mode))
+    graph.add_node("compress", CompressionNode(compressor, mode=mode, background=background))
     graph.add_node("model", RunnableLambda(lambda state: {"messages": [model.invoke(state[key])]}, afunc=acall))
     graph.add_node("tools", ToolNode([look_up]))
     graph.add_edge(START, "compress")
@@ -174,12 +174,13 @@ def history_graph(model: Any, compressor: ContextCompressor, **compiling: Any) -
     return graph.compile(**compiling)
 
 
-def build(door: str, model: Any, compressor: ContextCompressor, **compiling: Any) -> Any:
+def build(door: str, model: Any, compressor: ContextCompressor, *, background: bool, **compiling: Any) -> Any:
     if door == "middleware":
-        return create_agent(model, [look_up], middleware=[CompressionMiddleware(compressor)], **compiling)
+        ours = CompressionMiddleware(compressor, background=background)
+        return create_agent(model, [look_up], middleware=[ours], **compiling)
     if door == "history":
         return history_graph(model, compressor, **compiling)
-    return node_graph(door, model, compressor, **compiling)
+    return node_graph(door, model, compressor, background, **compiling)
 
 
 def run(app: Any, stream: str, given: Any, options: dict[str, Any]) -> Iterator[Any]:
@@ -241,16 +242,17 @@ async def play(cell: Cell, place: Any) -> None:
     model = Agent(talks if door == "history" else works, limit=LIMIT, room=ROOM if door == "history" else 0)
     compressor = ContextCompressor(ScriptedChatModel(f"{SECRET}."), config=PrunerConfig.for_limit(LIMIT))
     options = {} if saver == "none" else {"durability": durability}
+    background = durability != "exit"  # so that each kind of stream meets summaries written within the step, too
     questions = PLAIN_QUESTIONS if door == "history" or saver == "none" else QUESTIONS
     shown: list[list[Any]] = []
     if way == "sync":
         with sync_saver(saver, place) as checkpointer:
-            app = build(door, model, compressor, checkpointer=checkpointer)
+            app = build(door, model, compressor, background=background, checkpointer=checkpointer)
             for i in range(questions):
                 shown.append(list(run(app, stream, given_of(i, saver, door), options)))
     else:
         async with async_saver(saver, place) as checkpointer:
-            app = build(door, model, compressor, checkpointer=checkpointer)
+            app = build(door, model, compressor, background=background, checkpointer=checkpointer)
             for i in range(questions):
                 shown.append([chunk async for chunk in arun(app, stream, given_of(i, saver, door), options)])
     assert model.failures == []
