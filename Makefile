@@ -68,11 +68,12 @@ docs: export NO_MKDOCS_2_WARNING := 1
 docs: setup ## Build the documentation into site/ (links and references are checked)
 	@sh scripts/bootstrap.sh docs
 	$(RUN) mkdocs build --strict --clean --quiet
-	@echo "Built: site/index.html"
+	@echo "Built: site/index.html (its search works where it is served: make docs-serve)"
 
+docs-serve: export NO_MKDOCS_2_WARNING := 1
 docs-serve: setup ## Show the documentation on this machine, and build it anew when a page changes
 	@sh scripts/bootstrap.sh docs
-	$(RUN) mkdocs serve
+	$(RUN) mkdocs serve --dev-addr 127.0.0.1:8000
 
 pictures: setup ## Make the pictures of the documentation
 	$(RUN) scripts.pictures

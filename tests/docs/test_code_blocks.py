@@ -13,8 +13,11 @@ import asyncio
 import contextlib
 import inspect
 import io
+import os
 import re
 import shlex
+import subprocess
+import sys
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -156,6 +159,19 @@ def test_the_site_loads_nothing_from_a_network() -> None:
     settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
     assert settings["theme"]["font"] is False
     assert not {"extra_css", "extra_javascript"} & set(settings)
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs", reason="the site is built by `make docs`, which installs what it needs")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
+    done = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, re.findall("WARNING|ERROR", done.stderr)) == (0, []), done.stderr
+    for page in (tmp_path / "site").rglob("*.html"):
+        loaded = re.findall(r'<(?:script|link|img|iframe)[^>]*(?:src|href)="(https?:[^"]+)', page.read_text("utf-8"))
+        assert loaded == [], page.name
 
 
 def test_the_reference_has_every_public_name() -> None:
