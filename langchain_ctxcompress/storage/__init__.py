@@ -16,7 +16,8 @@ from langchain_ctxcompress.storage.boundaries import (
 )
 from langchain_ctxcompress.storage.branches import Branch
 from langchain_ctxcompress.storage.codec import decode_message, encode_message
-from langchain_ctxcompress.storage.history import SessionHistory, check_messages, session_ids
+from langchain_ctxcompress.storage.history import SessionHistory, session_ids
+from langchain_ctxcompress.storage.history_routines import check_messages
 from langchain_ctxcompress.storage.opening import OpenChain
 from langchain_ctxcompress.storage.records import SCHEMA_VERSION, CheckpointSummary, Quote, SessionInfo
 from langchain_ctxcompress.storage.redaction import RedactHook

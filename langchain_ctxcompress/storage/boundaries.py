@@ -17,9 +17,10 @@ from langchain_core.messages import BaseMessage
 from pydantic import BaseModel
 
 from langchain_ctxcompress.errors import StorageBoundaryError
+from langchain_ctxcompress.storage.entries import Entry
 from langchain_ctxcompress.storage.history import SessionHistory
 from langchain_ctxcompress.storage.keys import ROOT
-from langchain_ctxcompress.storage.log import Entry, SessionLog
+from langchain_ctxcompress.storage.log import SessionLog
 from langchain_ctxcompress.storage.records import CheckpointSummary, Record
 from langchain_ctxcompress.storage.snapshot_parts import Snapshot
 from langchain_ctxcompress.storage.snapshots import RestoredSnapshot, SnapshotStore

@@ -14,7 +14,7 @@ from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.errors import ConfigError
 from langchain_ctxcompress.messages import content_hash, is_summary, original_hash, summary_mark
-from langchain_ctxcompress.storage.log import Entry, Said
+from langchain_ctxcompress.storage.entries import Entry, Said
 
 BEGINNING: Said = ("", "")
 """What the first message of a list follows."""

@@ -13,8 +13,7 @@ import json
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
@@ -22,17 +21,21 @@ from uuid import uuid4
 from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.errors import RecordError, StorageError
-from langchain_ctxcompress.messages import content_hash
-from langchain_ctxcompress.storage.codec import decode_message, encode_message, record_hash
+from langchain_ctxcompress.storage.entries import Entry, Revision, Said
 from langchain_ctxcompress.storage.index import Ref, news, point, refs_in
 from langchain_ctxcompress.storage.keys import SessionKeys, encode_label, segment_key
 from langchain_ctxcompress.storage.records import SCHEMA_VERSION
+from langchain_ctxcompress.storage.segments import (
+    SEGMENT_CHARS,
+    SEGMENT_ENTRIES,
+    head_value,
+    in_segments,
+    read_segment,
+    segment_value,
+    segments_of,
+)
 from langchain_ctxcompress.storage.steps import StoreSteps
 from langchain_ctxcompress.storage.totals import CountMessages, size_of
-
-SEGMENT_ENTRIES = 64
-SEGMENT_CHARS = 262_144
-"""A segment ends at either: reading one message back loads its whole segment."""
 
 READ_AHEAD = 64
 """Segments of one writer that are read in one batch."""
@@ -40,60 +43,11 @@ READ_AHEAD = 64
 MOST_WRITERS = 1_000_000
 """Writers of one session; each process that ever appended to it is one."""
 
-
-Revision = tuple[str, str]
-"""A message id, and the hash of one revision's bytes."""
-
-Said = tuple[str, str]
-"""A message id, and the hash of what one revision says; an empty hash where that is not known."""
-
 MOST_KNOWN = 16_384
 """Messages that a log remembers to have written, so that a list that is appended again asks the store nothing. What is
 older is looked up by its key: memory does not follow the history."""
 
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Entry:
-    """One revision of one message in the log.
-
-    Attributes:
-        message_id: The message.
-        record: Hash of the stored bytes.
-        content: Hash of what the message says.
-        order: Nanoseconds since the epoch when it was appended; growing within a writer.
-        data: The encoded message.
-        parent: What it followed in the list it was archived from: `None` is whatever was archived before it, and an
-            empty id says that it began the list.
-    """
-
-    message_id: str
-    record: str
-    content: str
-    order: int
-    data: str
-    parent: Said | None = None
-
-    @classmethod
-    def of(cls, message: BaseMessage, order: int, parent: Said | None = None) -> Entry:
-        """The entry for a message that has an id."""
-        data = encode_message(message)
-        return cls(message.id or "", record_hash(data), content_hash(message), order, data, parent)
-
-    @property
-    def said(self) -> Said:
-        """The message, and what it says: its place in a branch."""
-        return self.message_id, self.content
-
-    def __repr__(self) -> str:
-        return f"Entry(ctxcompress_record='entry', message_id={self.message_id!r}, record={self.record!r})"
-
-    def message(self) -> BaseMessage:
-        """The message, byte for byte.
-
-        Raises:
-            RecordError: The record is damaged.
-        """
-        return decode_message(self.data, record=f"message {self.message_id!r}")
+__all__ = ["SEGMENT_CHARS", "SEGMENT_ENTRIES", "Entry", "SessionLog"]
 
 
 class SessionLog:
@@ -219,14 +173,10 @@ class SessionLog:
             contents: Hashes of what they say, by id.
             problems: As in `read`.
         """
-        from langgraph.store.base import GetOp
-
-        ids = list(dict.fromkeys(message_ids))
-        items = (yield [GetOp(self._keys.ids, encode_label(message_id)) for message_id in ids]) if ids else []
+        known = yield from self._refs(message_ids)
         wanted: dict[str, Ref] = {}
         lost: set[Said] = set()
-        for message_id, item in zip(ids, items, strict=True):
-            refs = refs_in(item)
+        for message_id, refs in known.items():
             said = (contents or {}).get(message_id)
             ref = next((ref for ref in reversed(refs) if said is None or ref[1] == said), refs[-1] if refs else None)
             if said is not None and (ref is None or ref[1] != said):
@@ -237,28 +187,33 @@ class SessionLog:
         entries = {i: found[i, ref[0]] for i, ref in wanted.items() if (i, ref[0]) in found}
         if lost:
             entries |= {e.message_id: e for e in (yield from self.read(problems)) if e.said in lost}
-        return [entries[message_id] for message_id in ids if message_id in entries]
+        return [entries[message_id] for message_id in known if message_id in entries]
 
     def find_revisions(self, revisions: Iterable[Revision]) -> StoreSteps[dict[Revision, Entry]]:
         """The entries of revisions, each named by its message and the hash of its bytes.
 
         One that the index does not name is looked for in the whole log. Those that are not there are left out.
         """
-        from langgraph.store.base import GetOp
-
         asked = set(revisions)
-        ids = sorted({message_id for message_id, _ in asked})
-        items = (yield [GetOp(self._keys.ids, encode_label(message_id)) for message_id in ids]) if ids else []
+        known = yield from self._refs(sorted(message_id for message_id, _ in asked))
         found = yield from self._fetch(
             (message_id, ref[0], ref[2], ref[3])
-            for message_id, item in zip(ids, items, strict=True)
-            for ref in refs_in(item)
+            for message_id, refs in known.items()
+            for ref in refs
             if (message_id, ref[0]) in asked
         )
         if asked - found.keys():
             everything = yield from self.read()
             found.update({key: e for e in everything if (key := (e.message_id, e.record)) in asked})
         return found
+
+    def _refs(self, message_ids: Iterable[str]) -> StoreSteps[dict[str, list[Ref]]]:
+        """What the index says of each message, in the order asked."""
+        from langgraph.store.base import GetOp
+
+        ids = list(dict.fromkeys(message_ids))
+        items = (yield [GetOp(self._keys.ids, encode_label(message_id)) for message_id in ids]) if ids else []
+        return {message_id: refs_in(item) for message_id, item in zip(ids, items, strict=True)}
 
     def _fetch(
         self, wanted: Iterable[tuple[str, str, str, int]], problems: list[RecordError] | None = None
@@ -296,7 +251,7 @@ class SessionLog:
         """The puts for the segments and for the writer's head, and the references to the entries by message."""
         from langgraph.store.base import PutOp
 
-        chunks = list(_chunks(entries))
+        chunks = list(in_segments(entries))
         now = datetime.now(UTC).isoformat()
         with self._lock:
             first = self._segments
@@ -304,14 +259,7 @@ class SessionLog:
             self._messages += len(entries)
             self._tokens += tokens
             self._started = self._started or now
-            head = {
-                "schema_version": SCHEMA_VERSION,
-                "segments": self._segments,
-                "messages": self._messages,
-                "tokens": self._tokens,
-                "started_at": self._started,
-                "updated_at": now,
-            }
+            head = head_value(self._segments, self._messages, self._tokens, self._started, now)
         puts: list[Any] = []
         own: dict[str, list[Ref]] = {}
         for number, chunk in enumerate(chunks, first):
@@ -392,52 +340,9 @@ class SessionLog:
             RecordError: It is missing, damaged or of an unknown version, and no list for problems is given.
         """
         try:
-            return self._load(place, item)
+            return read_segment(item, f"segment {place[1]} of writer {place[0]} of session {self.session_id!r}")
         except RecordError as error:
             if problems is None:
                 raise
             problems.append(error)
             return []
-
-    def _load(self, place: tuple[str, int], item: Any) -> list[Entry]:
-        name = f"segment {place[1]} of writer {place[0]} of session {self.session_id!r}"
-        value = item.value if item else {}
-        if value.get("schema_version") != SCHEMA_VERSION:
-            msg = f"{name} has schema_version {value.get('schema_version')!r}; this version reads {SCHEMA_VERSION}"
-            raise RecordError(msg)
-        try:
-            return [_entry(row) for row in json.loads(value["entries"])]
-        except (KeyError, TypeError, ValueError, RecursionError) as error:
-            msg = f"{name} is damaged: {type(error).__name__}: {error}"
-            raise RecordError(msg) from error
-
-
-def segment_value(entries: Iterable[Entry]) -> dict[str, Any]:
-    """A segment as the store holds it."""
-    rows = [[e.message_id, e.record, e.content, e.order, e.data, e.parent] for e in entries]
-    return {"schema_version": SCHEMA_VERSION, "ctxcompress_record": "segment", "entries": json.dumps(rows)}
-
-
-def _entry(row: Sequence[Any]) -> Entry:
-    message_id, record, content, order, data, *rest = row  # without a parent: written before branches were told apart
-    parent = rest[0] if rest else None
-    return Entry(message_id, record, content, order, data, None if parent is None else (parent[0], parent[1]))
-
-
-def _chunks(entries: list[Entry]) -> Iterator[list[Entry]]:
-    chunk: list[Entry] = []
-    size = 0
-    for entry in entries:
-        if chunk and (len(chunk) >= SEGMENT_ENTRIES or size + len(entry.data) > SEGMENT_CHARS):
-            yield chunk
-            chunk, size = [], 0
-        chunk.append(entry)
-        size += len(entry.data)
-    if chunk:
-        yield chunk
-
-
-def segments_of(head: Any) -> int:
-    """How many segments a writer's head says there are; 0 where it is damaged: then they are read to their end."""
-    segments = head.value.get("segments")
-    return segments if isinstance(segments, int) else 0

@@ -12,9 +12,11 @@ from typing import NamedTuple
 from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.errors import RecordError
+from langchain_ctxcompress.storage.entries import Entry
 from langchain_ctxcompress.storage.index import Ref, refs_in
 from langchain_ctxcompress.storage.keys import SessionKeys, encode_label
-from langchain_ctxcompress.storage.log import Entry, SessionLog, segments_of
+from langchain_ctxcompress.storage.log import SessionLog
+from langchain_ctxcompress.storage.segments import segments_of
 from langchain_ctxcompress.storage.steps import StoreSteps
 
 SEGMENTS = 4

@@ -17,7 +17,8 @@ from pydantic import BaseModel, ValidationError
 from langchain_ctxcompress.errors import ConfigError, RecordError, SnapshotNotFoundError
 from langchain_ctxcompress.messages import ensure_ids, is_derived
 from langchain_ctxcompress.storage.codec import decode_message, encode_message, record_hash
-from langchain_ctxcompress.storage.history import SessionHistory, check_messages
+from langchain_ctxcompress.storage.history import SessionHistory
+from langchain_ctxcompress.storage.history_routines import check_messages
 from langchain_ctxcompress.storage.keys import SessionKeys
 from langchain_ctxcompress.storage.records import CheckpointSummary
 from langchain_ctxcompress.storage.redaction import RedactHook, Redactor

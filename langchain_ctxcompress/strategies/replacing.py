@@ -10,15 +10,13 @@ from langchain_core.messages import BaseMessage
 from langchain_ctxcompress.ledger import goal_values, mask_stale
 from langchain_ctxcompress.messages import (
     extract_text_content,
-    is_derived,
     is_summary,
-    kind_of,
     naming_original,
-    original_hash,
 )
 from langchain_ctxcompress.storage import CheckpointSummary, Quote, encode_message, summary_message
-from langchain_ctxcompress.strategies.ageing import checkpoint_name, sooner_and_sooner
+from langchain_ctxcompress.strategies.ageing import sooner_and_sooner
 from langchain_ctxcompress.strategies.base import CompressionDraft, CompressionRequest, Reason, RungReport
+from langchain_ctxcompress.strategies.covering import covering, first_place, id_of, made_of, named, said_of, staying
 from langchain_ctxcompress.strategies.quotes import newest_within
 from langchain_ctxcompress.strategies.remembering import Remembered, ledger_room, remember
 from langchain_ctxcompress.strategies.rendering import (
@@ -59,7 +57,7 @@ def summarised(
         flagged: Values that were taken out of the text.
     """
     places = frozenset(places)
-    record = _record(request, places, strategy).model_copy(
+    record = covering(request, places, strategy).model_copy(
         update={
             "level": level,
             "text": text,
@@ -70,7 +68,7 @@ def summarised(
             "flagged": flagged,
         }
     )
-    record = record.model_copy(update={"checkpoint_id": _name(record)})
+    record = named(record)
     earlier = [checkpoint for checkpoint in request.shown if checkpoint.level] or shown_in(request)
     return _shown(request, places, record, earlier, remembered)
 
@@ -94,7 +92,7 @@ def dropped(
     summary = next((place for place in kept if is_summary(request.messages[place])), None)
     messages = [request.messages[place] for place in kept]
     sizes = [request.sizes[place] for place in kept]
-    record = _record(request, places, strategy)
+    record = covering(request, places, strategy)
     if head is not None and summary is not None:
         record = record.model_copy(update={"rendered": head.rendered, "shown": head.shown})
     if ledger is None:
@@ -107,7 +105,7 @@ def dropped(
         if record.rendered and request.tools.count_text(told.text) - standing <= spare:
             record = record.model_copy(update={"rendered": exchange_ledger(record.rendered, told.text)})
     record = record.model_copy(update={"ledger": dict(ledger)})
-    record = record.model_copy(update={"checkpoint_id": _name(record)})
+    record = named(record)
     if head is not None and summary is not None:
         place = kept.index(summary)
         messages[place] = summary_message(record)
@@ -168,13 +166,13 @@ def altered(
     messages = [changes.get(place, message) for place, message in enumerate(request.messages)]
     summary = next((place for place, message in enumerate(messages) if is_summary(message)), None)
     cut = {place: message for place, message in changes.items() if place != summary}
-    stays = _staying(request, changes)
-    record = _record(request, (), strategy).model_copy(
+    stays = staying(request, changes)
+    record = covering(request, (), strategy).model_copy(
         update={
             "altered": {
-                _id(message): (_made_of(message, request.messages[place]), encode_message(message))
+                id_of(message): (made_of(message, request.messages[place]), encode_message(message))
                 for place, message in sorted(cut.items(), key=lambda entry: entry[0])
-                if not stays or _said(request.messages[place]) not in stays
+                if not stays or said_of(request.messages[place]) not in stays
             },
             "next_id": request.head.next_id if request.head else "",
         }
@@ -182,7 +180,7 @@ def altered(
     if summary is not None:
         shown = request.head.shown if request.head else ()
         record = record.model_copy(update={"rendered": extract_text_content(messages[summary]), "shown": shown})
-    record = record.model_copy(update={"checkpoint_id": _name(record)})
+    record = named(record)
     if summary is not None and request.head is not None:
         messages[summary] = summary_message(record)
     after = [known.get(place, size) for place, size in enumerate(request.sizes)]
@@ -214,10 +212,10 @@ def reworded(
     place, head = request.summary_place, request.head
     if place is None or head is None:
         return CompressionDraft(request.messages, request.sizes)
-    record = _record(request, (), strategy).model_copy(
+    record = covering(request, (), strategy).model_copy(
         update={"rendered": rendered, "shown": tuple(c.checkpoint_id for c in shown), "next_id": head.next_id}
     )
-    record = record.model_copy(update={"checkpoint_id": _name(record)})
+    record = named(record)
     messages, sizes = list(request.messages), list(request.sizes)
     messages[place] = summary_message(record)
     sizes[place] = request.tools.count([messages[place]])[0]
@@ -294,86 +292,9 @@ def _shown(
 def _position(request: CompressionRequest, places: Collection[int], kept: list[int]) -> int:
     """Where the summary message goes among the kept: its own place, else that of the message whose id it bears."""
     standing = next((place for place, message in enumerate(request.messages) if is_summary(message)), None)
-    at = _first_place(request, places) if standing is None else standing
+    at = first_place(request, places) if standing is None else standing
     return sum(1 for place in kept if place < at)
-
-
-def _record(request: CompressionRequest, places: Collection[int], strategy: str) -> CheckpointSummary:
-    """The checkpoint that covers `places`, still without a text or an id."""
-    head = request.head
-    gone = [request.messages[place] for place in sorted(places) if not is_summary(request.messages[place])]
-    stays = _staying(request, places)
-    last = max(places, default=len(request.messages))
-    return CheckpointSummary(
-        checkpoint_id="",
-        session_id=request.session_id,
-        number=request.next_number,
-        level=0,
-        # What stands there twice and stays once has not left: covered, it would be taken for one that came back.
-        covered=dict(said for said in map(_said, gone) if said not in stays),
-        previous=head.checkpoint_id if head else "",
-        ledger=head.ledger if head else {},
-        goals=tuple(goal_values(request.goals.now)),
-        goals_given=tuple(goal_values(request.goals.given)),
-        first_id=_first_id(request, places),
-        last_id=_id(gone[-1]) if gone else head.last_id if head else "",
-        next_id=_next_id(request, places, last),
-        count=(head.count if head else 0) + len(gone),
-        strategy=strategy,
-        tokens_before=request.tokens,
-        replaced_tokens=sum(request.sizes[place] for place in places),
-    )
-
-
-def _next_id(request: CompressionRequest, places: Collection[int], last: int) -> str:
-    """The first message that stays behind `last`; where there is none, the last that stays in front of it."""
-    stay = [
-        place
-        for place, message in enumerate(request.messages)
-        if place not in places and not is_summary(message) and kind_of(message) != "system"
-    ]
-    behind = next((place for place in stay if place > last), stay[-1] if stay else None)
-    return "" if behind is None else _id(request.messages[behind])
-
-
-def _staying(request: CompressionRequest, places: Collection[int]) -> set[tuple[str, str]]:
-    """What stays and bears the id of a message that does not; the others need not be looked at."""
-    ids = {request.messages[place].id for place in places}
-    messages = (message for place, message in enumerate(request.messages) if place not in places)
-    return {_said(message) for message in messages if message.id in ids}
-
-
-def _first_id(request: CompressionRequest, places: Collection[int]) -> str:
-    """The id of the summary message: the one it has, else that of the first replaced message."""
-    standing = next((message for message in request.messages if is_summary(message)), None)
-    if standing is not None:
-        return _id(standing)
-    return _id(request.messages[_first_place(request, places)]) if places else ""
-
-
-def _first_place(request: CompressionRequest, places: Collection[int]) -> int:
-    """The first replaced message whose id no kept message bears: two messages of one id would overwrite each other."""
-    stays = {message.id for place, message in enumerate(request.messages) if place not in places}
-    return next((place for place in sorted(places) if request.messages[place].id not in stays), min(places))
 
 
 def _left(request: CompressionRequest, kept: list[int]) -> int:
     return request.overhead_tokens + sum(request.sizes[place] for place in kept)
-
-
-def _name(record: CheckpointSummary) -> str:
-    touched = "\x1e".join(f"{i}\x1f{said}" for i, said in (*record.covered.items(), *record.altered.items()))
-    return checkpoint_name(record.session_id, record.previous, str(record.number), touched, record.text)
-
-
-def _made_of(message: BaseMessage, original: BaseMessage) -> str:
-    """The hash of what the original of a shortened message says: its mark holds it, where it has one."""
-    return original_hash(message if is_derived(message) else original)
-
-
-def _said(message: BaseMessage) -> tuple[str, str]:
-    return _id(message), original_hash(message)
-
-
-def _id(message: BaseMessage) -> str:
-    return message.id or ""

@@ -1,0 +1,146 @@
+"""What the AI and its tools said: files that were changed, decisions that were marked, and exact values.
+
+It is read less closely than the user's own words: nobody wrote it down to be kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+
+from langchain_ctxcompress.ledger.artifacts import file_changes
+from langchain_ctxcompress.ledger.lexicon import read
+from langchain_ctxcompress.ledger.records import (
+    ArtifactRecord,
+    DecisionRecord,
+    Fact,
+    Request,
+    Rule,
+    Superseded,
+    ValueRecord,
+)
+from langchain_ctxcompress.ledger.subjects import subject_of, subject_of_key
+from langchain_ctxcompress.ledger.values import find_values
+from langchain_ctxcompress.ledger.voice import own_lines, split_sentences
+from langchain_ctxcompress.messages import extract_text_content
+
+SCANNED = 4_000
+"""Characters of an AI message or tool result that are read for topics and values; its rest adds nothing the user
+said."""
+_VALUES_OF_RESULT = 12
+_AI_DECISION = "[decision]"
+_KEPT_KINDS_OF_AI = frozenset({"id", "amount", "path", "url", "hash", "email", "branch", "version", "error"})
+
+
+@dataclass(slots=True)
+class LedgerDraft:
+    """The records of a stretch of conversation, as far as it was read."""
+
+    statements: list[Rule | Fact] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
+    closed: int = 0  # so many of the requests are finished; those behind them are open
+    decisions: list[DecisionRecord] = field(default_factory=list)
+    artifacts: list[ArtifactRecord] = field(default_factory=list)
+    values: list[ValueRecord] = field(default_factory=list)
+    superseded: list[Superseded] = field(default_factory=list)
+    first_reply: Literal["none", "moved_on", "not_done"] = "none"
+    seen_paths: set[str] = field(default_factory=set)
+
+
+def read_answer(draft: LedgerDraft, messages: Sequence[BaseMessage], index: int, source: str) -> None:
+    """Read an AI message: its calls, the decisions it marks, and the values in its words."""
+    message = messages[index]
+    if isinstance(message, AIMessage):
+        failed = _failed_calls(messages, index)
+        for call in message.tool_calls:
+            _read_call(draft, call["name"], call["args"], source, index, failed=call["id"] in failed)
+    text = extract_text_content(message)
+    for line in own_lines(text[: 4 * SCANNED]) if _AI_DECISION in text.lower() else ():
+        body = line.strip().lstrip("-*• ")
+        if body.lower().startswith(_AI_DECISION) and len(body) < 1_000:
+            said = body[len(_AI_DECISION) :].strip()
+            key = tuple(sorted(read(said[:600]).content))
+            record = DecisionRecord(text=said, sources=(source,), order=index, weight=0.8, key=key)
+            draft.decisions += [record] if said else []
+    _add_values(draft, text[:SCANNED], source, index, by="ai", limit=_VALUES_OF_RESULT)
+
+
+def read_result(draft: LedgerDraft, text: str, source: str, order: int) -> None:
+    """Read a tool result that speaks of an error: which one it was."""
+    _add_values(draft, text[:SCANNED], source, order, by="tool", limit=_VALUES_OF_RESULT)
+
+
+def _failed_calls(messages: Sequence[BaseMessage], index: int) -> set[str]:
+    failed: set[str] = set()
+    for place in range(index + 1, len(messages)):
+        message = messages[place]
+        if not isinstance(message, ToolMessage):
+            break
+        if message.status == "error":
+            failed.add(message.tool_call_id)
+    return failed
+
+
+def _read_call(draft: LedgerDraft, name: str, args: dict[str, Any], source: str, order: int, *, failed: bool) -> None:
+    changes = list(file_changes(name, args))
+    for path, action in changes if not failed else ():
+        known = path in draft.seen_paths
+        draft.seen_paths.add(path)
+        shown = "modified" if action == "created" and known else action
+        draft.artifacts.append(ArtifactRecord(text=path, sources=(source,), order=order, weight=0.6, action=shown))
+    changed = {path for path, _ in changes}
+    for key, text in _short_arguments(args):
+        if text in changed:
+            continue
+        found = next(find_values(text), None)
+        if found and found.value == text.strip() and found.kind not in {"quantity", "time", "percent"}:
+            subject, stems = subject_of_key(key)
+            draft.values.append(
+                ValueRecord(
+                    text=found.value,
+                    sources=(source,),
+                    order=order,
+                    weight=0.4,
+                    key=stems,
+                    value_kind=found.kind,
+                    subject=subject,
+                    by="call",
+                )
+            )
+
+
+def _short_arguments(args: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for key, value in list(args.items())[:30]:
+        items = value[:10] if isinstance(value, list) else [value]
+        for item in items:
+            if isinstance(item, str) and 2 < len(item) <= 120 and " " not in item.strip():
+                yield str(key), item
+
+
+def _add_values(
+    draft: LedgerDraft, text: str, source: str, order: int, *, by: Literal["ai", "tool"], limit: int
+) -> None:
+    added = 0
+    for sentence in split_sentences(text) if by == "ai" else (text,):
+        for value in find_values(sentence):
+            if value.kind not in _KEPT_KINDS_OF_AI or (by == "tool" and value.kind not in {"error"}):
+                continue
+            subject, key = subject_of(sentence, value)
+            draft.values.append(
+                ValueRecord(
+                    text=value.value,
+                    sources=(source,),
+                    order=order,
+                    weight=0.2,
+                    key=key,
+                    value_kind=value.kind,
+                    subject=subject,
+                    by=by,
+                )
+            )
+            added += 1
+            if added == limit:
+                return
