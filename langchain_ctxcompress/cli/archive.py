@@ -128,7 +128,7 @@ class Archive:
         history = self.history(session_id)
         info = history.info()
         if info.messages and not info.tokens:
-            info = info.model_copy(update={"tokens": sum(self.count([m])[0] for m in history.iter())})
+            info = info.model_copy(update={"tokens": sum(self.count([m])[0] for m in history.iter(on_damage="skip"))})
         return info
 
 

@@ -87,7 +87,7 @@ def show(
         history = archive.history(session_id)
         info, checkpoints, branches = archive.info(session_id), history.checkpoints(), history.branches()
         most = last if last is not None or as_json else SHOWN
-        numbered = deque(enumerate(history.iter(), 1), most)
+        numbered = deque(enumerate(history.iter(on_damage="skip"), 1), most)
         if as_json:
             from langchain_ctxcompress.cli.exporting import plain_message
 
@@ -171,7 +171,11 @@ def export(
         session_id = archive.find(session)
         history = archive.history(session_id)
         whole = checkpoint is None
-        messages = history.messages(branch=branch) if whole else _covered(archive, session_id, str(checkpoint))
+        messages = (
+            history.messages(branch=branch, on_damage="skip")
+            if whole
+            else _covered(archive, session_id, str(checkpoint))
+        )
         what = f"{len(messages):,} messages of session {session_id}"
         if found == exporting.JSONL:
             record = exporting.conversation_record(session_id, messages)

@@ -87,7 +87,7 @@ def create(
     store: Store = None,
     as_json: AsJson = False,
 ) -> None:
-    """Save a session as it is now: every message, and its summary checkpoints."""
+    """Save a session as it is now: every message that can be read, and its summary checkpoints."""
     with plain_errors() as warnings:
         from typing import get_args
 
@@ -101,7 +101,7 @@ def create(
         session_id = archive.find(session)
         history = archive.history(session_id)
         made = archive.snapshots(session_id).create(
-            history.messages(),
+            history.messages(on_damage="skip"),
             history.checkpoints(),
             purpose=purpose,  # type: ignore[arg-type]  # one of the three, as was checked
             metadata={"note": note} if note else {},

@@ -182,8 +182,10 @@ class _OneLine(logging.Handler):
         self.said: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Say it."""
-        self.said.append(one_line(record.getMessage()))
+        """Say it, once: several readers of one damaged record warn of it alike."""
+        if (line := one_line(record.getMessage())) in self.said:
+            return
+        self.said.append(line)
         say(f"{record.levelname.lower()}: {record.getMessage()}")
 
 

@@ -95,7 +95,8 @@ class HistoryPages:
     def _is_first(self, placed: Placed, refs: list[Ref]) -> bool:
         """Whether the entry is the first of its message. The few that the index does not tell of are remembered."""
         entry = placed.entry
-        if refs and refs[0][0] == entry.record and refs[0][2:4] == [placed.writer, placed.number]:
+        place = [placed.writer, placed.number, entry.order]  # one segment may say the same of a message twice
+        if refs and refs[0][0] == entry.record and refs[0][2:] == place[: len(refs[0]) - 2]:
             return entry.message_id not in self._yielded
         # It is a copy, or a revision; one that is older than what the index names, another writer put aside.
         if entry.message_id in self._yielded or (refs and entry.order >= (refs[0][4] if len(refs[0]) > 4 else 0)):

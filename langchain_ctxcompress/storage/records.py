@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from langchain_ctxcompress.errors import RecordError
 
@@ -15,6 +15,15 @@ SCHEMA_VERSION = 1
 
 REPAIR = "repair"
 """The strategy of a checkpoint that lists orphan results which were dropped before any strategy ran."""
+
+
+def _with_zone(moment: datetime) -> datetime:
+    """A time without a zone, as an older or a foreign writer may leave it, is taken as UTC: all can be compared."""
+    return moment if moment.utcoffset() is not None else moment.replace(tzinfo=UTC)
+
+
+Moment = Annotated[datetime, AfterValidator(_with_zone)]
+"""A point in time, with its zone."""
 
 
 class Record(BaseModel):
@@ -143,7 +152,7 @@ class CheckpointSummary(Record):
     rendered: str = ""
     stale: bool = False
     renewed: int = 0
-    created_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    created_at: Moment = Field(default_factory=lambda: datetime.now(UTC))
 
     @property
     def ratio(self) -> float:
@@ -179,8 +188,8 @@ class SessionInfo(Record):
 
     ctxcompress_record: str = "session"
     session_id: str
-    started_at: datetime | None = None
-    updated_at: datetime | None = None
+    started_at: Moment | None = None
+    updated_at: Moment | None = None
     messages: int = 0
     tokens: int = 0
     compressions: int = 0

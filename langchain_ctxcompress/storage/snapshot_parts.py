@@ -14,12 +14,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
+from langchain_core.messages import BaseMessage
 from pydantic import Field
 
 from langchain_ctxcompress.errors import RecordError
-from langchain_ctxcompress.storage.codec import record_hash
+from langchain_ctxcompress.messages import is_derived
+from langchain_ctxcompress.storage.codec import encode_message, record_hash
 from langchain_ctxcompress.storage.keys import SessionKeys
-from langchain_ctxcompress.storage.records import SCHEMA_VERSION, CheckpointSummary, Record
+from langchain_ctxcompress.storage.records import SCHEMA_VERSION, CheckpointSummary, Moment, Record
 from langchain_ctxcompress.storage.steps import StoreSteps
 
 logger = logging.getLogger(__name__)
@@ -51,6 +53,13 @@ class Row(NamedTuple):
     data: str | None
     named: bool
 
+    @classmethod
+    def of(cls, given: BaseMessage, kept: BaseMessage, *, apart: bool) -> Row:
+        """The reference to a message, as it is archived; one that is no original is not there, and goes along."""
+        data = encode_message(kept)
+        goes_along = apart or is_derived(kept)
+        return cls(kept.id or "", record_hash(data), data if goes_along else None, bool(given.id))
+
 
 class Snapshot(Record):
     """A restorable point of a session. Never sent to a model.
@@ -74,7 +83,7 @@ class Snapshot(Record):
     snapshot_id: str
     session_id: str
     purpose: Purpose
-    created_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    created_at: Moment = Field(default_factory=lambda: datetime.now(UTC))
     order: int
     messages: int
     parts: tuple[str, ...] = ()

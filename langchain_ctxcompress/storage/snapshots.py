@@ -15,8 +15,8 @@ from langchain_core.messages import BaseMessage
 from pydantic import BaseModel, ValidationError
 
 from langchain_ctxcompress.errors import ConfigError, RecordError, SnapshotNotFoundError
-from langchain_ctxcompress.messages import ensure_ids, is_derived
-from langchain_ctxcompress.storage.codec import decode_message, encode_message, record_hash
+from langchain_ctxcompress.messages import ensure_ids
+from langchain_ctxcompress.storage.codec import decode_message, record_hash
 from langchain_ctxcompress.storage.history import SessionHistory
 from langchain_ctxcompress.storage.history_routines import check_messages
 from langchain_ctxcompress.storage.keys import SessionKeys
@@ -143,20 +143,21 @@ class SnapshotStore:
         """As `create`, without blocking the loop."""
         return await arun(self.create_steps(messages, checkpoints, goals, purpose, metadata=metadata), self.store)
 
-    def restore(self, snapshot_id: str, *, goal_type: GoalType | None = None) -> RestoredSnapshot:
+    def restore(self, snapshot_id: str | Snapshot, *, goal_type: GoalType | None = None) -> RestoredSnapshot:
         """Give back what was saved.
 
         Args:
-            snapshot_id: The snapshot.
+            snapshot_id: The snapshot, by its id or its record.
             goal_type: As in the class, for this call.
 
         Raises:
             SnapshotNotFoundError: There is no such snapshot.
+            ConfigError: What was given is neither an id nor a record.
             RecordError: It, or something it refers to, is damaged or missing; the error names what.
         """
         return run(self.restore_steps(snapshot_id, goal_type=goal_type), self.store)
 
-    async def arestore(self, snapshot_id: str, *, goal_type: GoalType | None = None) -> RestoredSnapshot:
+    async def arestore(self, snapshot_id: str | Snapshot, *, goal_type: GoalType | None = None) -> RestoredSnapshot:
         """As `restore`, without blocking the loop."""
         return await arun(self.restore_steps(snapshot_id, goal_type=goal_type), self.store)
 
@@ -190,15 +191,19 @@ class SnapshotStore:
         """As `cleanup`, without blocking the loop."""
         return await arun(self.cleanup_steps(keep, older_than, purpose), self.store)
 
-    def delete(self, snapshot_id: str) -> None:
+    def delete(self, snapshot_id: str | Snapshot) -> None:
         """Remove one snapshot. The session history keeps its messages.
+
+        Args:
+            snapshot_id: As in `restore`.
 
         Raises:
             SnapshotNotFoundError: There is no such snapshot.
+            ConfigError: What was given is neither an id nor a record.
         """
         run(self.delete_steps(snapshot_id), self.store)
 
-    async def adelete(self, snapshot_id: str) -> None:
+    async def adelete(self, snapshot_id: str | Snapshot) -> None:
         """As `delete`, without blocking the loop."""
         await arun(self.delete_steps(snapshot_id), self.store)
 
@@ -228,7 +233,7 @@ class SnapshotStore:
         saved_goals = tuple(_plain(goal, f"goal {place}") for place, goal in enumerate(goals))
         saved_metadata = _plain(metadata or {}, "metadata")
         archived = yield from self._archive_steps(messages, apart)
-        rows = [_row(given, kept, apart) for given, kept in zip(messages, archived, strict=True)]
+        rows = [Row.of(given, kept, apart=kept.id in apart) for given, kept in zip(messages, archived, strict=True)]
         parts = cut_parts(rows)
         saved = [checkpoint_text(self._redactor.checkpoint(checkpoint)) for checkpoint in checkpoints]
         texts = {record_hash(text): text for text in (*parts, *saved)}
@@ -246,11 +251,13 @@ class SnapshotStore:
         yield from write_steps(self._keys, snapshot, texts)
         return snapshot
 
-    def restore_steps(self, snapshot_id: str, *, goal_type: GoalType | None = None) -> StoreSteps[RestoredSnapshot]:
+    def restore_steps(
+        self, snapshot_id: str | Snapshot, *, goal_type: GoalType | None = None
+    ) -> StoreSteps[RestoredSnapshot]:
         """The routine behind `restore`."""
         snapshot = yield from self._found(snapshot_id)
         snapshot.check()
-        name = f"snapshot {snapshot_id!r}"
+        name = f"snapshot {snapshot.snapshot_id!r}"
         rows = read_rows((yield from texts_steps(self._keys, snapshot.parts, of=name)))
         texts = yield from texts_steps(self._keys, snapshot.checkpoints, of=name)
         checkpoints = [read_checkpoint(text, name=f"a checkpoint of {name}") for text in texts]
@@ -285,11 +292,15 @@ class SnapshotStore:
         yield from remove_steps(self._keys, old)
         return len(old)
 
-    def delete_steps(self, snapshot_id: str) -> StoreSteps[None]:
+    def delete_steps(self, snapshot_id: str | Snapshot) -> StoreSteps[None]:
         """The routine behind `delete`."""
         yield from remove_steps(self._keys, [(yield from self._found(snapshot_id))])
 
-    def _found(self, snapshot_id: str) -> StoreSteps[Snapshot]:
+    def _found(self, named: str | Snapshot) -> StoreSteps[Snapshot]:
+        snapshot_id = named.snapshot_id if isinstance(named, Snapshot) else named
+        if not isinstance(snapshot_id, str):
+            msg = f"a {type(snapshot_id).__name__} names no snapshot: give its id, or the record that `create` returned"
+            raise ConfigError(msg)
         snapshot = yield from snapshot_steps(self._keys, snapshot_id)
         if snapshot is None:
             msg = f"there is no snapshot {snapshot_id!r} in session {self.session_id!r}"
@@ -309,13 +320,6 @@ class SnapshotStore:
     def _next_order(self) -> int:
         self._last_order = max(time.time_ns(), self._last_order + 1)
         return self._last_order
-
-
-def _row(given: BaseMessage, kept: BaseMessage, apart: Collection[str]) -> Row:
-    """The reference to a message; one that is no original is not in the history, and goes along."""
-    data = encode_message(kept)
-    goes_along = is_derived(kept) or kept.id in apart
-    return Row(kept.id or "", record_hash(data), data if goes_along else None, bool(given.id))
 
 
 def _plain(value: BaseModel | Mapping[str, Any], name: str) -> dict[str, Any]:

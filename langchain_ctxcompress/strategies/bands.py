@@ -119,9 +119,9 @@ class Bands(CompressionStrategy):
 
 
 def _why_none(request: CompressionRequest) -> Reason:
-    """Nothing to shorten: because there is little to take, or because what stays verbatim is too much alone."""
-    over = request.tokens >= request.config.soft_limit_tokens
-    return Reason.PROTECTED_TAIL_OVER_TRIGGER if over else Reason.TOO_FEW_CANDIDATES
+    """Nothing to shorten: candidates that do not weigh in all that is too much are short, or lie in no band."""
+    why = request.why_none
+    return Reason.NOT_ENOUGH if why is Reason.TOO_FEW_CANDIDATES and request.candidates else why
 
 
 def _reason(broken: Sequence[BandTask]) -> Reason:

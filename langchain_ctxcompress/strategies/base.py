@@ -34,6 +34,7 @@ class Reason(StrEnum):
     REPAIRED = "repaired"
     DISABLED = "disabled"
     BELOW_SOFT_LIMIT = "below_soft_limit"
+    BELOW_HARD_LIMIT = "below_hard_limit"
     TOO_FEW_CANDIDATES = "too_few_candidates"
     PROTECTED_TAIL_OVER_TRIGGER = "protected_tail_over_trigger"
     NOT_SMALLER = "not_smaller"
@@ -163,6 +164,18 @@ class CompressionRequest:
         places = self.boundaries.within(places)
         stand = min(places, default=None) if self.summary_place is None else None
         return frozenset(places - dividers(self.messages, set(range(len(self.messages))) - places, stand))
+
+    @cached_property
+    def why_none(self) -> Reason:
+        """Why there is nothing to replace: what stays verbatim is over the trigger alone, or there is little besides.
+
+        A middle of fewer turns than the least is still not what stays: it may be all that is too much.
+        """
+        anything = self.config.model_copy(update={"min_candidate_turns": 0})
+        middle = {i for turn in select_turns_for_summarization(self.window, anything) for i in turn.indices}
+        stays = self.tokens - sum(self.sizes[place] for place in middle - self.protected)
+        over = stays >= self.config.soft_limit_tokens
+        return Reason.PROTECTED_TAIL_OVER_TRIGGER if over else Reason.TOO_FEW_CANDIDATES
 
     @cached_property
     def summary_place(self) -> int | None:

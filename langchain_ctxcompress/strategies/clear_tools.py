@@ -126,7 +126,7 @@ class ClearTools(CompressionStrategy):
             after[clearing.place] = size
             freed += request.sizes[clearing.place] - size
         if not changes:
-            return request.unchanged(_why_none(request), self.name)
+            return request.unchanged(Reason.TOO_FEW_CANDIDATES if request.candidates else request.why_none, self.name)
         if freed < least:
             return request.unchanged(Reason.NOT_ENOUGH, self.name)
         return altered(request, changes, strategy=self.name, reason=Reason.COMPRESSED, sizes=after)
@@ -223,9 +223,3 @@ def _worth_it(message: BaseMessage, before: int, after: int) -> bool:
     if isinstance(message, AIMessage):
         return after < before
     return after <= WORTH * before
-
-
-def _why_none(request: CompressionRequest) -> Reason:
-    """Nothing to clear: because there is little to take, or because what stays verbatim is too much alone."""
-    over = request.tokens >= request.config.soft_limit_tokens
-    return Reason.PROTECTED_TAIL_OVER_TRIGGER if over and not request.candidates else Reason.TOO_FEW_CANDIDATES

@@ -62,7 +62,9 @@ class Emergency(CompressionStrategy):
             )
             done.append(f"{name} ({freed} tokens)")
         if not done:
-            return request.unchanged(Reason.PROTECTED_SET_OVER_HARD_LIMIT, self.name)
+            over = request.tokens > limit
+            reason = Reason.PROTECTED_SET_OVER_HARD_LIMIT if over else Reason.BELOW_HARD_LIMIT
+            return request.unchanged(reason, self.name)
         over = request.after(draft).tokens > limit
         reason = Reason.PROTECTED_SET_OVER_HARD_LIMIT if over else Reason.EMERGENCY
         report = RungReport(self.name, sum(request.sizes) - draft.tokens, reason, ", ".join(done))

@@ -41,7 +41,7 @@ class MiddleOut(CompressionStrategy):
         """Summarise the candidates and put the summary in their place; unchanged where that frees nothing."""
         places = sorted(request.candidates)
         if not places:
-            return request.unchanged(_why_none(request), self.name)
+            return request.unchanged(request.why_none, self.name)
         source = [request.messages[place] for place in places]
         quotes = quote_humans(request.messages, places)
         shown = [c for c in request.shown if c.level] or shown_in(request)
@@ -78,12 +78,6 @@ class MiddleOut(CompressionStrategy):
         return CompressionDraft(
             draft.messages, draft.sizes, draft.checkpoints, reason, degraded, (report,), written.calls
         )
-
-
-def _why_none(request: CompressionRequest) -> Reason:
-    """Nothing to compress: because there is little between prefix and tail, or because they alone are too much."""
-    over = request.tokens >= request.config.soft_limit_tokens
-    return Reason.PROTECTED_TAIL_OVER_TRIGGER if over else Reason.TOO_FEW_CANDIDATES
 
 
 def _ledger_room(request: CompressionRequest, places: list[int]) -> int:

@@ -146,8 +146,7 @@ def _why_none(request: CompressionRequest) -> Reason:
     config = request.config
     if request.tokens <= config.target_tokens:
         return Reason.BELOW_SOFT_LIMIT
-    over = request.tokens >= config.soft_limit_tokens
-    return Reason.PROTECTED_TAIL_OVER_TRIGGER if over else Reason.TOO_FEW_CANDIDATES
+    return request.why_none
 
 
 def _newest_that_fit(

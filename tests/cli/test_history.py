@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from langchain_ctxcompress import ContextCompressor, PrunerConfig, SessionHistory
 from langchain_ctxcompress.cli import app
 from langchain_ctxcompress.messages import content_hash
-from langchain_ctxcompress.storage import open_store
+from langchain_ctxcompress.storage import SnapshotStore, open_store
 from tests.cli.sessions import LIMIT, ctxcompress, exchanges, load, tokens, write
 from tests.support.sizes import independent_tokens
 
@@ -169,12 +169,24 @@ class TestShow:
         assert "[image]" in run("show", "odd", "--store", str(store))
         assert "[red]" in run("show", "odd", "--store", str(store))
 
-    def test_a_damaged_message_is_one_line(self, store: Path) -> None:
+    def test_a_damaged_segment_costs_no_other_message(self, store: Path) -> None:
+        """S5: what can be read is shown, exported and saved; what cannot is named, once."""
+        SessionHistory(store, session_id="two").append([HumanMessage("the lost one", id="1")])
         opened = open_store(store)
-        for item in opened.search(("ctxcompress", "session", "tools~2f1", "log"), limit=10):
+        for item in opened.search(("ctxcompress", "session", "two", "log"), limit=10):
             opened.put(item.namespace, item.key, {**item.value, "entries": "{"})
-        for command in ("show", "export"):
-            assert said(command, "tools/1", "--store", str(store)).startswith("segment 0 of writer ")
+        SessionHistory(store, session_id="two").append([HumanMessage("the one that is left", id="2")])
+        for command in (["history", "show"], ["history", "export"], ["snapshot", "create"]):
+            done = runner.invoke(app, [*command, "two", "--store", str(store)])
+            assert done.exit_code == 2
+            (line,) = done.stderr.splitlines()
+            assert line.startswith("ctxcompress: warning: session two: segment 0 of writer ")
+            assert "is damaged" in line
+            assert "the lost one" not in done.stdout
+            assert ("the one that is left" in done.stdout) == (command[0] == "history")
+        (made,) = SnapshotStore(store, session_id="two").list()
+        restored = SnapshotStore(store, session_id="two").restore(made)
+        assert [message.id for message in restored.messages] == ["2"]
 
     def test_a_damaged_checkpoint_is_said_and_costs_nothing_else(self, store: Path) -> None:
         damage(store, ("ctxcompress", "session", "goods~3a~201", "checkpoints"))
@@ -205,7 +217,7 @@ class TestSearch:
         done = runner.invoke(app, ["history", "search", "O-1002", "--store", str(store)])
         assert done.exit_code == 2
         assert done.stdout.startswith("goods: 1\n")
-        assert done.stderr.startswith("ctxcompress: segment 0 of writer ")
+        assert done.stderr.startswith("ctxcompress: warning: session tools/1: segment 0 of writer ")
         assert done.stderr.count("\n") == 1
 
     def test_the_table_shows_the_place_that_was_looked_for(self, store: Path) -> None:

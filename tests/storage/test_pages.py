@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import HumanMessage
 from langgraph.store.memory import InMemoryStore
@@ -29,6 +29,7 @@ def written(store, writes):
 
 
 @given(WRITES, st.integers(1, 9))
+@example([(0, [(0, 0), (0, 1), (0, 0)])], 1)
 def test_it_gives_what_messages_gives(writes, page):
     """Any writers, any revisions, any page: every message once, at its first place, as it was said last."""
     history = written(InMemoryStore(), writes)

@@ -8,9 +8,11 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langgraph.store.memory import InMemoryStore
 
 from langchain_ctxcompress.errors import RecordError, StorageError
-from langchain_ctxcompress.storage import SCHEMA_VERSION, CheckpointSummary, Quote, SessionInfo
+from langchain_ctxcompress.storage import SCHEMA_VERSION, CheckpointSummary, Quote, SessionHistory, SessionInfo
+from langchain_ctxcompress.storage.keys import SessionKeys
 
 texts = st.text(st.characters(exclude_categories=()), max_size=30)
 checkpoints = st.builds(
@@ -104,3 +106,17 @@ def test_it_is_stamped_with_the_time_in_utc() -> None:
     before = datetime.now(UTC)
     stamped = checkpoint().created_at
     assert before <= stamped <= datetime.now(UTC)
+
+
+@given(
+    st.lists(st.tuples(st.datetimes(datetime(1, 1, 3), datetime(9999, 12, 29)), st.booleans()), min_size=2, max_size=4)
+)
+def test_checkpoints_of_one_number_are_in_order_with_or_without_a_time_zone(times: list[tuple[datetime, bool]]) -> None:
+    """A record whose time has no zone (another writer's) is taken as UTC, and compared with the others."""
+    store, keys = InMemoryStore(), SessionKeys("s")
+    for place, (when, zone) in enumerate(times):
+        stored = checkpoint(checkpoint_id=f"c{place}").dump() | {"created_at": when.isoformat() + "Z" * zone}
+        value = {"schema_version": SCHEMA_VERSION, "record": json.dumps(stored)}
+        store.put(keys.checkpoints, f"c{place}", value)
+    found = SessionHistory(store, session_id="s").checkpoints()
+    assert [one.created_at for one in found] == sorted(when.replace(tzinfo=UTC) for when, _ in times)

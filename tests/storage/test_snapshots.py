@@ -320,6 +320,20 @@ class TestRefusals:
         with pytest.raises(InvalidMessagesError, match="item 1"):
             SnapshotStore(store, session_id="s").create([HumanMessage("a"), "b"])
 
+    def test_a_record_names_its_snapshot_as_its_id_does(self):
+        snapshots = SnapshotStore(None, session_id="s")
+        made = [snapshots.create([HumanMessage("a", id=f"m{i}")]) for i in range(2)]
+        assert snapshots.restore(made[0]) == snapshots.restore(made[0].snapshot_id)
+        snapshots.delete(made[0])
+        assert snapshots.list() == made[1:]
+
+    @pytest.mark.parametrize("given", [None, 3, b"s1", ["s1"]])
+    def test_what_names_no_snapshot_is_refused(self, given):
+        snapshots = SnapshotStore(None, session_id="s")
+        for method in (snapshots.restore, snapshots.delete):
+            with pytest.raises(ConfigError, match=f"a {type(given).__name__} names no snapshot: give its id"):
+                method(given)
+
     def test_a_store_that_fails_makes_no_snapshot(self):
         store = WatchedStore()
         snapshots = SnapshotStore(store, session_id="s")
