@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
@@ -26,6 +27,11 @@ def signature(text: str) -> tuple[str, ...]:
     """What two true duplicates share: the same words in the same order, but for case, marks and courtesies."""
     words = split_words(text)
     return tuple(word for word in words if word not in _POLITE) or tuple(words) or (text,)
+
+
+def _form(value: str) -> str:
+    """What a value looks like: its marks and letters, whatever its digits."""
+    return re.sub(r"\d+", "0", value.lower())
 
 
 def topic(statement: Statement) -> set[str]:
@@ -141,6 +147,8 @@ class StatementBook:
 
     def _replace(self, newer: Statement) -> None:
         """Drop the statement that differs from an announced change in one place only."""
+        if newer.slots:
+            self._replace_value(newer)
         if not newer.update or newer.slots:
             return
         about = topic(newer) - {newer.verb}
@@ -153,6 +161,20 @@ class StatementBook:
                 best = older if one_place or same_subject else best
         if best is not None:
             self._drop(best, newer.order)
+
+    def _replace_value(self, newer: Statement) -> None:
+        """Drop the statements of the same things whose values the newer one names beside new ones of their form.
+
+        "701 tiles for the lighthouse instead of 148" leaves no "148 tiles for the lighthouse". Where the old value is
+        not named, two values of one thing may both hold, as the codes of two houses do.
+        """
+        about = set(newer.key)
+        for older, _ in self._near(about):
+            fresh = [slot for slot in newer.slots if slot not in older.slots]
+            named = older.slots and set(older.slots) < set(newer.slots)
+            anew = named and sorted(map(_form, fresh)) == sorted(map(_form, older.slots))
+            if anew and older.order < newer.order and set(older.key) == about:
+                self._drop(older, newer.order)
 
     def _withdraw(self, about: set[str], order: int) -> bool:
         """Drop the statement that a sentence takes back: the one that shares most of its topic, if one stands out."""

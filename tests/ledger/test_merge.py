@@ -195,3 +195,19 @@ def test_two_similar_measures_stay_two(one: str, other: str) -> None:
     ledger = said(one, other)
     assert len(ledger.values) == 2
     assert ledger.superseded == ()
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "left"),
+    [
+        ("Order 148 tiles for the lighthouse.", "Order 701 tiles for the lighthouse instead of 148.", 1),
+        ("The gate code of house 4 is 8841.", "The gate code of house 7 is 9922.", 2),
+        ("Order A-1001 goes to Lyon.", "Order A-1002 goes to Lyon.", 2),
+        ("Room 12 is for the board meeting.", "Room 14 is for the board meeting.", 2),
+        ("On 2027-03-01 we visit the plant in Turin.", "On 2027-04-01 we visit the plant in Turin.", 2),
+    ],
+)
+def test_a_statement_goes_where_a_newer_one_names_its_value_and_another(older: str, newer: str, left: int) -> None:
+    first, second = (extract_records([HumanMessage(text, id=text)]) for text in (older, newer))
+    merged = merge(first, second)
+    assert [record.text for record in (*merged.rules, *merged.facts)] == [older, newer][-left:]
