@@ -297,7 +297,9 @@ class CheckpointChain:
             reach = self.reach(record)
             if record.rendered and present.isdisjoint(reach.covered):
                 continue  # somebody removed the summary message: it stays removed
-            if record.next_id in present or (self._is_whole(record) and reach.touched <= present):
+            if not present.isdisjoint({record.next_id, record.newest_id} - {""}) or (
+                self._is_whole(record) and reach.touched <= present
+            ):
                 return record
         return None
 
