@@ -96,9 +96,12 @@ def test_a_lost_store_costs_the_originals_and_not_the_conversation() -> None:
     assert again.outcome == "noop"
 
 
-def test_the_default_limits_are_said_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_default_limits_are_said_in_the_log(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from langchain_ctxcompress import compressor as module
 
+    monkeypatch.setattr(module.logger, "disabled", False)  # a test before may have run what configures logging anew
     module._say_defaults.cache_clear()
     with caplog.at_level(logging.INFO):
         ContextCompressor()
