@@ -105,7 +105,9 @@ def uncovered(
 
 
 @pytest.mark.parametrize("path", FILES)
-@pytest.mark.parametrize("pins", [False, True], ids=["plain", "pinned"])
+@pytest.mark.parametrize(
+    "pins", [pytest.param(False, id="plain", marks=pytest.mark.slow), pytest.param(True, id="pinned")]
+)
 def test_every_conversation_through_the_api(path: Path, pins: bool) -> None:
     found: dict[str, list[str]] = {}
     smaller = 0
