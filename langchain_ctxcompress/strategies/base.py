@@ -102,6 +102,7 @@ class CompressionRequest:
         instructions: The caller's own, for the summariser.
         mode: What kind of conversation it is (P4).
         goals: What the work is for: restated word for word, never compressed.
+        given: The list before any rung; empty where this is the first.
         began_with_human: Whether the list did before any rung, system messages apart; `None` where this is the first.
     """
 
@@ -121,6 +122,7 @@ class CompressionRequest:
     mode: str | SummaryMode = Mode.ASSISTANT
     goals: GoalSet = field(default_factory=GoalSet)
     began_with_human: bool | None = None
+    given: tuple[BaseMessage, ...] = ()
 
     @cached_property
     def begins_with_human(self) -> bool:
@@ -196,6 +198,7 @@ class CompressionRequest:
             next_number=self.next_number + len(records),
             goals=goals_of(head) if records else self.goals,
             began_with_human=self.begins_with_human,
+            given=self.given or self.messages,
         )
 
     def unchanged(self, reason: Reason, name: str, detail: str = "") -> CompressionDraft:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from langchain_ctxcompress.messages import calls_of, kind_of
 from langchain_ctxcompress.strategies.base import CompressionRequest
@@ -25,7 +25,7 @@ class Remainder:
         self._first = places[0] if places else self._end
         self._next = dict(pairwise((*places, self._end)))
         self._previous = {after: place for place, after in self._next.items()}
-        self._before = dict(self._previous)
+        self._humans = _humans_before(request)
         self._astray: set[int] = set()
 
     def drop(self, places: Iterable[int]) -> None:
@@ -56,8 +56,22 @@ class Remainder:
         return begins and not self._astray
 
     def _is_astray(self, place: int) -> bool:
-        """Whether a call directly follows the model's words, and something that is gone had parted them."""
+        """Whether a call directly follows the model's words, and a human message that is gone had parted them."""
         before = self._previous.get(place)
         if before is None or place == self._end or self._kinds[before] != "ai":
             return False
-        return self._before.get(place) != before and bool(calls_of(self._messages[place]))
+        return self._humans[place] > self._humans[before] and bool(calls_of(self._messages[place]))
+
+
+def _humans_before(request: CompressionRequest) -> list[int]:
+    """How many human messages stood before each message in the list as it was given, before any rung took some away.
+
+    A message that a rung made has the count of the one that it stands behind.
+    """
+    given = request.given or request.messages
+    humans = accumulate((kind_of(message) == "human" for message in given), initial=0)
+    counts = dict(zip((message.id for message in given), humans, strict=False))
+    found: list[int] = []
+    for message in request.messages:
+        found.append(counts.get(message.id, found[-1] if found else 0))
+    return found
