@@ -9,7 +9,7 @@ BENCHMARKS := idle_step langgraph_step session_cost strategies memory latency
 IMPORTLINTER := .venv/bin/python -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo eval eval-realmodel bench bench-quick test test-all test-realmodel lint format coverage docs docs-serve pictures build release-check clean distclean
+.PHONY: help setup demo eval eval-realmodel bench bench-quick test test-all test-realmodel lint format coverage docs docs-serve pictures notebooks build release-check clean distclean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -77,6 +77,9 @@ docs-serve: setup ## Show the documentation on this machine, and build it anew w
 
 pictures: setup ## Make the pictures of the documentation
 	$(RUN) scripts.pictures
+
+notebooks: setup ## Run the notebooks and keep what they print
+	$(RUN) scripts.notebooks
 
 build: setup ## Build the wheel and the source distribution into dist/
 	$(RUN) hatchling build --clean

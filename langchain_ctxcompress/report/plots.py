@@ -19,23 +19,29 @@ if TYPE_CHECKING:
 INK, SOFT, HARD = "#4c72b0", "#c9a227", "#c44e52"
 
 
-def plot_tokens(report: SessionReport) -> Figure:
-    """Tokens per step: the window beside the whole session, the limits, each compression as a drop."""
+def plot_tokens(report: SessionReport, *, whole: bool = False) -> Figure:
+    """Tokens per step: the window beside the whole session, the limits, each compression as a drop.
+
+    Args:
+        report: What is drawn.
+        whole: Whether the axis goes on to the end of the session without compression, beside which a window may
+            look flat.
+    """
     figure, axes = _figure(8.0, 3.6)
     steps: list[float] = []
     sizes: list[int] = []
-    whole: list[int] = []
+    uncompressed: list[int] = []
     total = 0
     for point, size in zip(report.curve, report.sizes, strict=True):
         total += size
         if point.before is not None:
             steps.append(point.place)
             sizes.append(point.before)
-            whole.append(total)
+            uncompressed.append(total)
         steps.append(point.place)
         sizes.append(point.tokens)
-        whole.append(total)
-    axes.plot(steps, whole, color="#999999", linestyle=":", label="without compression")
+        uncompressed.append(total)
+    axes.plot(steps, uncompressed, color="#999999", linestyle=":", label="without compression")
     axes.plot(steps, sizes, color=INK, label="window")
     drops = [point for point in report.curve if point.before is not None]
     axes.plot(
@@ -52,11 +58,15 @@ def plot_tokens(report: SessionReport) -> Figure:
     ):
         if limit:
             axes.axhline(limit, color=color, linewidth=1, linestyle="--", label=label)
-    top = max([*sizes, report.hard_limit_tokens or 0, 1])
-    axes.set_ylim(0, 1.4 * top)  # room for the legend
+    ceiling = 1.15 * max([*sizes, *(uncompressed if whole else ()), report.hard_limit_tokens or 0, 1])
+    axes.set_ylim(0, ceiling)
+    leaves = next((step for step, size in zip(steps, uncompressed, strict=True) if size > ceiling), None)
+    if leaves is not None:
+        said = f"to {total:,} \u2192"
+        axes.annotate(said, (leaves, ceiling), (4, -12), textcoords="offset points", color="#777777", fontsize="small")
     axes.set_xlabel("messages")
     axes.set_ylabel("tokens")
-    axes.legend(fontsize="small", loc="upper left", ncols=2)
+    axes.legend(fontsize="small", loc="upper left" if whole else "lower right", ncols=2)
     return figure
 
 

@@ -171,11 +171,15 @@ class SessionReport:
         file.write_text(self.to_html(), encoding="utf-8", errors="backslashreplace")
         return file
 
-    def plot_tokens(self) -> Figure:
-        """Tokens per step, with the limits and the compressions. Needs matplotlib (extra `report`)."""
+    def plot_tokens(self, *, whole: bool = False) -> Figure:
+        """Tokens per step, with the limits and the compressions. Needs matplotlib (extra `report`).
+
+        Args:
+            whole: Whether the axis goes on to the end of the session without compression.
+        """
         from langchain_ctxcompress.report.plots import plot_tokens
 
-        return plot_tokens(self)
+        return plot_tokens(self, whole=whole)
 
     def plot_window(self) -> Figure:
         """What the window is made of, as a coloured stack. Needs matplotlib (extra `report`)."""

@@ -15,25 +15,6 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 LARGEST = 150_000
 """Bytes of a notebook with its outputs: it is read on a web page, too."""
 
-RUNNER = """
-import sys
-import nbformat
-from jupyter_client.kernelspec import KernelSpec
-from jupyter_client.manager import KernelManager
-from nbclient import NotebookClient
-
-class ThisPython(KernelManager):  # whatever kernels are installed
-    @property
-    def kernel_spec(self):
-        command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-        return KernelSpec(argv=command, display_name="this one", language="python")
-
-given, folder, out = sys.argv[1:]
-notebook = nbformat.read(given, as_version=4)
-NotebookClient(notebook, timeout=240, km=ThisPython(), resources={"metadata": {"path": folder}}).execute()
-nbformat.write(notebook, out)
-"""
-
 
 def cells(path: Path) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["cells"]
@@ -51,11 +32,10 @@ def shown(cell: dict[str, Any]) -> list[list[str]]:
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_prints_what_is_committed(path: Path, tmp_path: Path) -> None:
-    out = tmp_path / path.name
-    command = [sys.executable, "-c", RUNNER, str(path), str(ROOT), str(out)]
+    command = [sys.executable, "-m", "scripts.notebooks", path.stem, "--out", str(tmp_path)]
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=280, cwd=ROOT)
     assert done.returncode == 0, done.stderr[-3_000:]
-    for old, new in zip(cells(path), cells(out), strict=True):
+    for old, new in zip(cells(path), cells(tmp_path / path.name), strict=True):
         assert shown(new) == shown(old)
         if "varies" not in old["metadata"].get("tags", []):  # what depends on Python's own library, which it reads
             assert printed(new) == printed(old)

@@ -23,6 +23,16 @@ def test_the_window_is_drawn_with_its_limits_and_compressions() -> None:
     assert max(lines["window"].get_ydata()) == max(result.tokens_before for result in played.results)
 
 
+def test_what_the_session_would_have_grown_to_is_said_or_drawn() -> None:
+    report = play().compressor.report()
+    window: Any = report.plot_tokens().axes[0]
+    assert window.get_ylim()[1] < report.tokens
+    assert [text.get_text() for text in window.texts] == [f"to {report.tokens:,} \u2192"]
+    whole: Any = report.plot_tokens(whole=True).axes[0]
+    assert whole.get_ylim()[1] > report.tokens
+    assert list(whole.texts) == []
+
+
 def test_the_ledger_is_drawn_from_compression_to_compression() -> None:
     report = play().compressor.report()
     axes: Any = report.plot_ledger().axes[0]
