@@ -58,7 +58,7 @@ def plot_tokens(report: SessionReport, *, whole: bool = False) -> Figure:
     ):
         if limit:
             axes.axhline(limit, color=color, linewidth=1, linestyle="--", label=label)
-    ceiling = 1.15 * max([*sizes, *(uncompressed if whole else ()), report.hard_limit_tokens or 0, 1])
+    ceiling = 1.12 * max([*sizes, *(uncompressed if whole else ()), report.hard_limit_tokens or 0, 1])
     axes.set_ylim(0, ceiling)
     leaves = next((step for step, size in zip(steps, uncompressed, strict=True) if size > ceiling), None)
     if leaves is not None:
@@ -66,7 +66,7 @@ def plot_tokens(report: SessionReport, *, whole: bool = False) -> Figure:
         axes.annotate(said, (leaves, ceiling), (4, -12), textcoords="offset points", color="#777777", fontsize="small")
     axes.set_xlabel("messages")
     axes.set_ylabel("tokens")
-    axes.legend(fontsize="small", loc="upper left" if whole else "lower right", ncols=2)
+    figure.legend(fontsize="small", loc="outside lower center", ncols=5)
     return figure
 
 
