@@ -149,15 +149,16 @@ class CompressedChatMessageHistory(BaseChatMessageHistory):
             await self.compressor.acompress([*stored, *fresh], session_id=self.session_id, goal=self.goal)
 
     def clear(self) -> None:
-        """Remove all of it: the inner history, the archive and the summaries."""
+        """Remove all of it: the archive and the summaries, then the inner history, which so can be cleared again."""
         with self._lock:
-            self.inner.clear()
             self.compressor.forget(self.session_id)
+            self.inner.clear()
 
     async def aclear(self) -> None:
         """As `clear`, without blocking the loop."""
-        await self.inner.aclear()
-        await self.compressor.aforget(self.session_id)
+        async with self._locks.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
+            await self.compressor.aforget(self.session_id)
+            await self.inner.aclear()
 
     def _identified(self, messages: Sequence[BaseMessage]) -> list[BaseMessage]:
         """The originals with ids: those stored before this package may have none."""

@@ -164,5 +164,7 @@ class Originals:
 
     def _forget_steps(self, session_id: str) -> StoreSteps[None]:
         session = self._sessions.get(session_id)
-        yield from session.history.clear_steps()
-        session.forget()
+        try:
+            yield from session.history.clear_steps()
+        finally:
+            session.forget()

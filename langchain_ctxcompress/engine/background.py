@@ -11,6 +11,7 @@ import logging
 import threading
 import time
 from collections import Counter, OrderedDict
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -148,8 +149,8 @@ class Background:
                 work.future.set_result(drafted)
 
         # Nothing of the run that starts it is inherited: its callbacks and streams would be written to after its end.
-        threading.Thread(target=contextvars.Context().run, args=(run,), name="ctxcompress-job", daemon=True).start()
-        return True
+        thread = threading.Thread(target=contextvars.Context().run, args=(run,), name="ctxcompress-job", daemon=True)
+        return self._begun(session_id, work, thread.start)
 
     def astart(self, session_id: str, work: Work, steps: EngineSteps[Drafted], driver: Driver) -> bool:
         """Start a job on the running loop; as `start`."""
@@ -166,10 +167,14 @@ class Background:
             else:
                 work.future.set_result(task.result())
 
-        job = driver.arun(_until(work.stop, steps), None, offload=True)
-        work.task = work.loop.create_task(job, name="ctxcompress-job", context=contextvars.Context())
-        work.task.add_done_callback(end)
-        return True
+        loop = work.loop
+
+        def begin() -> None:
+            job = driver.arun(_until(work.stop, steps), None, offload=True)
+            work.task = loop.create_task(job, name="ctxcompress-job", context=contextvars.Context())
+            work.task.add_done_callback(end)
+
+        return self._begun(session_id, work, begin)
 
     def take(self, session_id: str, work: Work) -> Drafted | None:
         """The draft of a job that is done, which is forgotten here; `None` if it failed or was lost."""
@@ -230,6 +235,19 @@ class Background:
             self._rests.pop(session_id, None)
             self.counts["started"] += 1
             return True
+
+    def _begun(self, session_id: str, work: Work, begin: Callable[[], None]) -> bool:
+        """Whether an admitted job could be begun. One that was not must not stand here: a step would wait for it."""
+        try:
+            begin()
+        except BaseException as error:
+            self._forget(session_id, work)
+            if not isinstance(error, RuntimeError):
+                raise
+            self.counts["refused"] += 1  # no thread is to be had: the step goes on, and asks again
+            logger.warning("session %s: no job can be started in the background: %s", session_id, error)
+            return False
+        return True
 
     def _forget(self, session_id: str, work: Work) -> None:
         with self._lock:

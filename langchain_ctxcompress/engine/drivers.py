@@ -72,6 +72,7 @@ class Driver:
                 value: T = stop.value
                 return value
             finally:
+                steps.close()  # now, and not when an interrupted step's frames are collected
                 self.cooldown.note(answers)
 
     async def arun(
@@ -104,6 +105,8 @@ class Driver:
                     except CtxCompressError as error:
                         failed = error
             finally:
+                if not offload:  # a thread may be at it still
+                    steps.close()
                 self.cooldown.note(answers)
 
     def _carry(self, call: Call, store: BaseStore | None, telling: Telling, spans: ExitStack) -> Any:

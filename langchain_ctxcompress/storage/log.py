@@ -20,7 +20,7 @@ from uuid import uuid4
 
 from langchain_core.messages import BaseMessage
 
-from langchain_ctxcompress.errors import RecordError, StorageError
+from langchain_ctxcompress.errors import RecordError
 from langchain_ctxcompress.storage.entries import Entry, Revision, Said
 from langchain_ctxcompress.storage.index import Ref, news, point, refs_in
 from langchain_ctxcompress.storage.keys import SessionKeys, encode_label, segment_key
@@ -72,6 +72,7 @@ class SessionLog:
         self._started: str | None = None
         self._last_order = 0
         self._known: OrderedDict[str, str] = OrderedDict()
+        self._unpointed: list[dict[str, list[Ref]]] = []
         self.epoch = ""
         """Changes whenever something is removed from the session, by whomever; `""` before it is known."""
 
@@ -88,6 +89,7 @@ class SessionLog:
             return 0
         entries = self._entries(messages, parents or [None] * len(messages))
         refs = yield from self._lookup(entries)
+        yield from self._point()
         fresh = news([entry for entry in entries if entry.message_id in refs], refs)
         if fresh:
             said = {entry.order: message for entry, message in zip(entries, messages, strict=True)}
@@ -95,15 +97,26 @@ class SessionLog:
             puts, head, own = self._segment_puts(fresh, tokens)
             try:
                 yield [*puts, head]
-            except StorageError:
+            except BaseException:  # a step that is cancelled here may write them after all: then they count as copies
                 with self._lock:
                     self._tokens -= tokens
                     self._messages -= len(fresh)  # they count when they are written after all
                 raise
             self._named = True
-            yield from point(self._keys, own)
+            with self._lock:
+                self._unpointed.append(own)
         self._remember(entries)
+        yield from self._point()
         return len(fresh)
+
+    def _point(self) -> StoreSteps[None]:
+        """Let the index name what was written; what a step did not come to, the next one does."""
+        while self._unpointed:
+            own = self._unpointed[0]
+            yield from point(self._keys, own)
+            with self._lock:
+                if self._unpointed and self._unpointed[0] is own:
+                    self._unpointed.pop(0)
 
     def _lookup(self, entries: Sequence[Entry]) -> StoreSteps[dict[str, list[Ref]]]:
         """What the index says of the messages that this log does not remember to have written just so.
@@ -134,6 +147,7 @@ class SessionLog:
             # Cleared, or some of it forgotten: a new log, so that no head speaks of segments that are gone.
             self._writer, self._segments, self._messages, self._tokens, self._started = uuid4().hex, 0, 0, 0, None
             self._known.clear()
+            self._unpointed.clear()
             self.epoch, self._named = epoch or uuid4().hex, bool(epoch)
             return False
 
@@ -327,6 +341,9 @@ class SessionLog:
         with self._lock:
             for message_id in message_ids:
                 self._known.pop(message_id, None)
+            for own in self._unpointed:
+                for message_id in message_ids:
+                    own.pop(message_id, None)
 
     def load(self, place: tuple[str, int], item: Any, problems: list[RecordError] | None = None) -> list[Entry]:
         """The entries of the segment of a writer and number.

@@ -49,6 +49,8 @@ async def arun(steps: StoreSteps[T], store: BaseStore) -> T:
     except StopIteration as stop:
         result: T = stop.value
         return result
+    finally:
+        steps.close()  # now, and not when an interrupted step's frames are collected
 
 
 def _finish(steps: StoreSteps[T], carry: Callable[[list[Op]], list[Any]]) -> T:
@@ -64,6 +66,8 @@ def _finish(steps: StoreSteps[T], carry: Callable[[list[Op]], list[Any]]) -> T:
     except StopIteration as stop:
         result: T = stop.value
         return result
+    finally:
+        steps.close()  # now, and not when an interrupted step's frames are collected
 
 
 def execute(store: BaseStore, ops: Sequence[Op]) -> list[Any]:

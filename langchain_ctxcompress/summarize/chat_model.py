@@ -102,13 +102,16 @@ class ChatModelSummariser:
             return [tell(on_done, place, self._run_one(task)) for place, task in enumerate(tasks)]
         from concurrent.futures import ThreadPoolExecutor, as_completed
 
-        with ThreadPoolExecutor(min(self.concurrency, len(tasks)), "ctxcompress") as pool:
+        pool = ThreadPoolExecutor(min(self.concurrency, len(tasks)), "ctxcompress")
+        try:
             running = [pool.submit(contextvars.copy_context().run, self._run_one, task) for task in tasks]
             if on_done is not None:
                 places = {future: place for place, future in enumerate(running)}
                 for future in as_completed(running):
                     tell(on_done, places[future], future.result())
             return [future.result() for future in running]
+        finally:  # after Ctrl-C nobody waits for the calls that are under way, and no other is made
+            pool.shutdown(wait=False, cancel_futures=True)
 
     async def arun(self, tasks: Sequence[CompressionTask], *, on_done: TaskDone | None = None) -> list[TaskResult]:
         """As `run`, on the loop."""

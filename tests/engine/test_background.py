@@ -241,6 +241,21 @@ def test_an_error_in_a_job_costs_the_job_alone(monkeypatch: pytest.MonkeyPatch) 
     assert compressor.background.counts["failed"] == 1
 
 
+def test_where_no_thread_is_to_be_had_the_step_goes_on_and_asks_again(
+    gate: Gated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    compressor, messages = new_compressor(gate), exchanges(20)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refused)
+        result = compressor.compress(messages, background=True)
+    assert (result.outcome, result.reason, result.messages) == ("noop", "in_background", messages)
+    assert compressor.background.of("s") is None, "a step at the hard limit would wait for it for ever"
+    assert compressor.compress(messages, background=True).detail == "started"
+
+
 def test_a_job_that_dies_with_its_loop_is_a_later_compression(gate: Gated) -> None:
     compressor, messages = new_compressor(gate), exchanges(20)
 

@@ -179,6 +179,29 @@ def test_a_keyboard_interrupt_is_no_failed_task() -> None:
         summariser(RunnableLambda(lambda _: (_ for _ in ()).throw(KeyboardInterrupt))).run([task()])
 
 
+def test_a_keyboard_interrupt_waits_for_no_other_call() -> None:
+    other = threading.Event()
+
+    def call(prompt: list[BaseMessage]) -> str:
+        if prompt[-1].text == "hang":
+            other.wait(60)
+            return "late"
+        raise KeyboardInterrupt
+
+    pressed = threading.Thread(target=lambda: ended.append(interrupted()), daemon=True)
+    ended: list[bool] = []
+
+    def interrupted() -> bool:
+        with pytest.raises(KeyboardInterrupt):
+            summariser(RunnableLambda(call)).run([task("stop"), task("hang")])
+        return True
+
+    pressed.start()
+    pressed.join(30)
+    other.set()
+    assert ended == [True]
+
+
 def test_a_chain_that_gives_a_text_is_a_model_too(run: Any) -> None:
     (result,) = run(summariser(ScriptedChatModel("plain text") | StrOutputParser()), [task()])
     assert (result.text, result.failure) == ("plain text", None)
