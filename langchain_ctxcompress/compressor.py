@@ -176,7 +176,9 @@ class ContextCompressor(Originals):
             goal=goal,
             mode=mode,
         )
-        result = self._driver.run(engine.compress(job), job.store, events)
+        result = engine.at_once(job)
+        if result is None:
+            result = self._driver.run(engine.compress(job), job.store, events)
         engine.log_result(job, result)
         return result
 
@@ -210,7 +212,9 @@ class ContextCompressor(Originals):
             goal=goal,
             mode=mode,
         )
-        result = await self._driver.arun(engine.compress(job), job.store, events)
+        result = engine.at_once(job)
+        if result is None:
+            result = await self._driver.arun(engine.compress(job), job.store, events)
         engine.log_result(job, result)
         return result
 

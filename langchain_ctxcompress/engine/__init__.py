@@ -13,7 +13,7 @@ from langchain_ctxcompress.engine.forgetting import forget_messages
 from langchain_ctxcompress.engine.job import Call, EngineSteps, Job, ModelCall, StoreCall
 from langchain_ctxcompress.engine.result import CompressionPlan, CompressionResult, Outcome
 from langchain_ctxcompress.engine.sessions import Session, Sessions
-from langchain_ctxcompress.engine.stages import compress, plan, view
+from langchain_ctxcompress.engine.stages import at_once, compress, plan, view
 from langchain_ctxcompress.engine.verdict import log_result
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "Session",
     "Sessions",
     "StoreCall",
+    "at_once",
     "compress",
     "forget_messages",
     "is_active_context",

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 from langchain_core.messages import BaseMessage
 
-from langchain_ctxcompress.messages import is_derived, is_summary, kind_of, repair_messages, split_turns
+from langchain_ctxcompress.ledger import GoalSet
+from langchain_ctxcompress.messages import count_turns, is_derived, is_summary, kind_of, repair_messages
 from langchain_ctxcompress.storage import CheckpointChain, CheckpointSummary
+from langchain_ctxcompress.strategies.base import goals_of
 from langchain_ctxcompress.tokens import Measured, continues
 
 
@@ -22,20 +24,25 @@ class Seen:
 
     Attributes:
         measured: Its messages and their size.
+        closed: Turns that do not change any more, whatever comes: those before `step`.
         turns: Its turns.
         step: The place of the last AI message: everything before it is closed; 0 where there is none.
         head: The checkpoint it stands on.
+        goals: The goals that the checkpoint holds.
     """
 
     measured: Measured
+    closed: int
     turns: int
     step: int
     head: CheckpointSummary | None
+    goals: GoalSet
 
     @classmethod
     def of(cls, measured: Measured, turns: int, head: CheckpointSummary | None) -> Seen:
         """What is to be remembered of a list."""
-        return cls(measured, turns, _last_step(measured.messages), head)
+        step = _last_step(measured.messages)
+        return cls(measured, turns - count_turns(measured.messages[step:]), turns, step, head, goals_of(head))
 
     def tokens(self, overhead_tokens: int) -> int:
         """Size of all that is sent, in tokens.
@@ -58,22 +65,24 @@ class Seen:
             chain: The session's checkpoints: an original that comes back is no new message.
             count: Sizes of messages, in tokens.
         """
-        before = self.measured.messages
+        before, messages = self.measured.messages, tuple(messages)
         if not continues(messages, before):
             return None
         new = messages[len(before) :]
         if not all(isinstance(m, BaseMessage) and m.id and not is_derived(m) for m in new):
             return None
-        if chain.records and (self.head is None or not chain.reach(self.head).touched.isdisjoint(m.id for m in new)):
+        if chain.records and (self.head is None or any(map(chain.reach(self.head).touches, new))):
             return None
-        measured = self.measured.grown(messages, count)
         if not new:
-            return Seen(measured, self.turns, self.step, self.head)
+            return Seen(self.measured.again(messages), self.closed, self.turns, self.step, self.head, self.goals)
         tail = messages[self.step :]
         if repair_messages(tail).changed:
             return None
-        turns = self.turns + len(split_turns(tail)) - len(split_turns(before[self.step :]))
-        return Seen(measured, turns, self.step + _last_step(tail), self.head)
+        measured = self.measured.grown(messages, count)
+        last = _last_step(tail)
+        turns = self.closed + count_turns(tail)
+        closed = turns - count_turns(tail[last:]) if last else self.closed
+        return Seen(measured, closed, turns, self.step + last, self.head, self.goals)
 
 
 def stale_in(messages: Sequence[BaseMessage], head: CheckpointSummary | None) -> int:

@@ -64,8 +64,8 @@ def _compress(job: Job) -> EngineSteps[CompressionResult]:
     if job.session.seen is not None and job.session.chain.partial:  # a message that comes back is told by the store
         _check(job.messages)
         yield from _storing(job.session.look(job.messages))
-    if (idle := _idle(job, started)) is not None:
-        return idle
+    if (same := idle(job)) is not None:
+        return same
     _check(job.messages)
     prepared = yield from _storing(_prepare(job))
     request = prepared.request
@@ -89,8 +89,19 @@ def _compress(job: Job) -> EngineSteps[CompressionResult]:
     return replace(result_of(job, prepared, draft, started), snapshots=tuple(saved))
 
 
-def _idle(job: Job, started: float) -> CompressionResult | None:
-    """The result for a list that only grew and is still under its soft limit; `None` where there is more to look at."""
+def at_once(job: Job) -> CompressionResult | None:
+    """The result of most steps, for which nothing is to be carried out; `None` where `compress` has to look."""
+    known = job.session.seen is not None and not job.session.chain.partial
+    return idle(job) if known and job.config.enabled else None
+
+
+def idle(job: Job) -> CompressionResult | None:
+    """The result for a list that only grew and is still under its soft limit; `None` where there is more to look at.
+
+    Raises:
+        StorageBoundaryError: A message that came to it holds what is never sent.
+    """
+    started = time.monotonic()
     before, job.session.seen = job.session.seen, None
     guard_messages(job.messages[len(before.measured.messages) :] if before else ())
     now = before.grown(job.messages, job.session.chain, job.tools.count) if before and not job.force else None
@@ -103,8 +114,8 @@ def _idle(job: Job, started: float) -> CompressionResult | None:
             return None
         reason = Reason.IN_BACKGROUND
     job.session.seen = now
-    kept, seconds, goals = now.turns, time.monotonic() - started, goals_of(now.head).with_given(job.goals).now
-    return replace(as_given(job, reason, tokens), turns_kept=kept, seconds=seconds, goals=goals)
+    goals = now.goals.with_given(job.goals).now
+    return as_given(job, reason, tokens, turns_kept=now.turns, seconds=time.monotonic() - started, goals=goals)
 
 
 def _drafted(job: Job, request: CompressionRequest) -> EngineSteps[CompressionDraft]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from typing import Any
 
 from langchain_ctxcompress.engine.job import Job, Prepared
 from langchain_ctxcompress.engine.result import CompressionResult, Outcome
@@ -17,9 +18,10 @@ from langchain_ctxcompress.strategies.base import goals_of
 logger = logging.getLogger("langchain_ctxcompress.compressor")
 
 
-def as_given(job: Job, reason: Reason, tokens: int = 0) -> CompressionResult:
-    """The result that leaves a list as it was given."""
-    return CompressionResult(list(job.messages), Outcome.NOOP, reason, tokens, tokens, goals=job.goals or ())
+def as_given(job: Job, reason: Reason, tokens: int = 0, **known: Any) -> CompressionResult:
+    """The result that leaves a list as it was given; `known` is what else is to be said of it."""
+    fields = {"goals": job.goals or (), **known}
+    return CompressionResult(list(job.messages), Outcome.NOOP, reason, tokens, tokens, **fields)
 
 
 def result_of(job: Job, prepared: Prepared, draft: CompressionDraft, started: float) -> CompressionResult:
@@ -99,6 +101,8 @@ def overflow_text(request: CompressionRequest, draft: CompressionDraft, after: i
 def log_result(job: Job, result: CompressionResult) -> None:
     """Say in one line what became of a list, and why."""
     level = logging.INFO if result.changed else logging.DEBUG
+    if not logger.isEnabledFor(level):
+        return
     logger.log(
         level,
         "session %s: %s (%s), %d -> %d tokens, %d turns replaced, %d model calls, %.3f s",

@@ -6,12 +6,13 @@ the middleware, which may change the list. Once the model has answered, the requ
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from langchain_core.messages import BaseMessage, ToolMessage
 
 from langchain_ctxcompress.errors import ConfigError
+from langchain_ctxcompress.graph.state import value_in
 from langchain_ctxcompress.messages import MARK_KEY
 
 if TYPE_CHECKING:
@@ -67,8 +68,8 @@ def flag_in(state: Any) -> bool | str | None:
     Raises:
         ConfigError: It is neither a truth value nor a text.
     """
-    flag = state.get(COMPACT_KEY) if isinstance(state, Mapping) else getattr(state, COMPACT_KEY, None)
-    if not isinstance(flag, bool | str | None):
+    flag = value_in(state, COMPACT_KEY)
+    if flag is not None and not isinstance(flag, bool | str | None):
         msg = f"{COMPACT_KEY} is {flag!r}: it must be True, or what the summary should keep"
         raise ConfigError(msg)
     return flag or None

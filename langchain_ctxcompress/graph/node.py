@@ -9,7 +9,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 
 from langchain_ctxcompress.compressor import ContextCompressor
 from langchain_ctxcompress.doors import compressor_of
-from langchain_ctxcompress.engine import CompressionResult
+from langchain_ctxcompress.engine import CompressionResult, Outcome
 from langchain_ctxcompress.errors import ConfigError
 from langchain_ctxcompress.graph.announcing import StepEvents
 from langchain_ctxcompress.graph.claims import claims
@@ -101,19 +101,30 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
             The update of the state; empty where nothing has to change.
         """
         messages = messages_in(input, self.messages_key)
-        result = self.compressor.compress(messages, **self._settings(input, messages, config))
-        return self._update(input, messages, result, config)
+        runtime = _runtime()
+        overrides = Overrides.of(config, runtime.context if runtime else None)
+        settings = self._settings(input, messages, config, runtime, overrides)
+        result = self.compressor.compress(messages, **settings)
+        return self._update(input, messages, result, config, overrides)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_kwargs: Any) -> dict[str, Any]:  # noqa: A002
         """As `invoke`, without blocking the loop."""
         messages = messages_in(input, self.messages_key)
-        result = await self.compressor.acompress(messages, **self._settings(input, messages, config))
-        return self._update(input, messages, result, config)
-
-    def _settings(self, state: Any, messages: list[BaseMessage], config: RunnableConfig | None) -> dict[str, Any]:
-        """How this state's list is compressed: the system prompt that goes with it counts as sent besides it."""
         runtime = _runtime()
         overrides = Overrides.of(config, runtime.context if runtime else None)
+        settings = self._settings(input, messages, config, runtime, overrides)
+        result = await self.compressor.acompress(messages, **settings)
+        return self._update(input, messages, result, config, overrides)
+
+    def _settings(
+        self,
+        state: Any,
+        messages: list[BaseMessage],
+        config: RunnableConfig | None,
+        runtime: Runtime[Any] | None,
+        overrides: Overrides,
+    ) -> dict[str, Any]:
+        """How this state's list is compressed: the system prompt that goes with it counts as sent besides it."""
         settings = {"background": self.background, **overrides.arguments}
         if (focus := focus_asked(state, messages)) is not None:
             settings |= {"force": True, "instructions": focus or settings.get("instructions", "")}
@@ -133,17 +144,22 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
         return self.compressor.count([SystemMessage(prompt)])[0] if prompt else 0
 
     def _update(
-        self, state: Any, messages: list[Any], result: CompressionResult, config: RunnableConfig | None
+        self,
+        state: Any,
+        messages: list[Any],
+        result: CompressionResult,
+        config: RunnableConfig | None,
+        overrides: Overrides,
     ) -> dict[str, Any]:
         update: dict[str, Any] = {COMPACT_KEY: None} if flag_in(state) else {}
-        runtime = _runtime()
-        overrides = Overrides.of(config, runtime.context if runtime else None)
         update |= goal_update(state, overrides.goal_or(self.goal), result.goals)
         prompt = self._system_prompt(result.goals, result.messages, state)
         if self.mode == "view":
             return {**update, self.llm_input_key: behind_system(result.messages, prompt), self.state_key: _said(result)}
         if prompt != (value_in(state, SYSTEM_PROMPT_KEY) or ""):
             update[SYSTEM_PROMPT_KEY] = prompt
+        if result.outcome is Outcome.NOOP:
+            return update
         if len(messages) == len(result.messages) and continues(messages, result.messages):
             return update
         changes = update_by_id(messages, result.messages)

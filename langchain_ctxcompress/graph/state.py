@@ -50,6 +50,8 @@ def messages_in(state: Any, key: str) -> list[BaseMessage]:
     if found is None:
         msg = f"the state ({type(state).__name__}) has no messages under {key!r}: set messages_key"
         raise InvalidMessagesError(msg)
+    if type(found) is list:
+        return found
     if not isinstance(found, Sequence) or isinstance(found, str):
         msg = f"{key!r} of the state is a {type(found).__name__}, not a list of messages"
         raise InvalidMessagesError(msg)
@@ -58,7 +60,9 @@ def messages_in(state: Any, key: str) -> list[BaseMessage]:
 
 def value_in(state: Any, key: str) -> Any:
     """What a state has under a key; `None` where it has nothing."""
-    return state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
+    if type(state) is dict or isinstance(state, Mapping):  # the first is what most graphs have, and quickly told
+        return state.get(key)
+    return getattr(state, key, None)
 
 
 def session_of(config: RunnableConfig | None) -> str | None:

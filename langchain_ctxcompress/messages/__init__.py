@@ -27,7 +27,7 @@ from langchain_ctxcompress.messages.marks import (
     was_asked,
 )
 from langchain_ctxcompress.messages.repair import Repair, repair_messages
-from langchain_ctxcompress.messages.turns import ConversationTurn, newest_human, split_turns
+from langchain_ctxcompress.messages.turns import ConversationTurn, count_turns, newest_human, split_turns
 
 __all__ = [
     "ASKED",
@@ -43,6 +43,7 @@ __all__ = [
     "call_name",
     "calls_of",
     "content_hash",
+    "count_turns",
     "derived_id",
     "dividers",
     "ensure_ids",

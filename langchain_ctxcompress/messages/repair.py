@@ -67,6 +67,9 @@ class _OpenStep:
         return ToolMessage(NO_RESULT, tool_call_id=key[1], name=name or None, status="error", additional_kwargs=_MARK)
 
 
+_NONE_OPEN = _OpenStep()
+
+
 def repair_messages(messages: Sequence[BaseMessage]) -> Repair:
     """Make a list legal with as little as possible.
 
@@ -76,7 +79,7 @@ def repair_messages(messages: Sequence[BaseMessage]) -> Repair:
     kept: list[BaseMessage] = []
     dropped: list[BaseMessage] = []
     added: list[BaseMessage] = []
-    step = _OpenStep()
+    step = _NONE_OPEN
     for message in messages:
         if kind_of(message) == "tool":
             answer = answer_of(message)
@@ -91,6 +94,6 @@ def repair_messages(messages: Sequence[BaseMessage]) -> Repair:
                 added += errors
             calls = calls_of(message)
             if calls or step.calls:
-                step = _OpenStep(message, calls, Counter(calls))
+                step = _OpenStep(message, calls, Counter(calls)) if calls else _NONE_OPEN
         kept.append(message)
     return Repair(kept, tuple(dropped), tuple(added))

@@ -78,6 +78,24 @@ def split_turns(messages: Sequence[BaseMessage], sizes: Sequence[int] | None = N
     Returns:
         The turns in order of their first message. Each message is in at most one.
     """
+    return [
+        ConversationTurn(
+            [messages[i] for i in indices],
+            number,
+            indices=indices,
+            token_count=sum([sizes[i] for i in indices]) if sizes else 0,
+        )
+        for number, indices in enumerate(_groups(messages))
+    ]
+
+
+def count_turns(messages: Sequence[BaseMessage]) -> int:
+    """How many turns a list has: as `split_turns`, which also makes them."""
+    return len(_groups(messages))
+
+
+def _groups(messages: Sequence[BaseMessage]) -> list[list[int]]:
+    """The places of the messages of each turn."""
     groups: list[list[int]] = []
     closed = True  # no turn takes further messages: at the start, and after a summary
     ai_since_human = False
@@ -110,15 +128,7 @@ def split_turns(messages: Sequence[BaseMessage], sizes: Sequence[int] | None = N
             calls = calls_of(message)
             if calls:
                 steps.append((len(groups) - 1, Counter(calls)))
-    return [
-        ConversationTurn(
-            [messages[i] for i in indices],
-            number,
-            indices=indices,
-            token_count=sum([sizes[i] for i in indices]) if sizes else 0,
-        )
-        for number, indices in enumerate(groups)
-    ]
+    return groups
 
 
 def _is_plain_human(message: BaseMessage) -> bool:

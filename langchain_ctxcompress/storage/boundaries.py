@@ -110,7 +110,7 @@ def _is_plain(message: object) -> bool:
     """Whether a message is nothing but an ordinary text."""
     if not isinstance(message, BaseMessage) or not isinstance(message.content, str) or message.additional_kwargs:
         return False
-    return _RECORD_KEY not in message.content and not getattr(message, "tool_calls", None)
+    return _RECORD_KEY not in message.content and not vars(message).get("tool_calls")
 
 
 def _prevent(prompt: object, *, snapshots: bool, history: bool, quoted: bool, start: str = "prompt") -> None:

@@ -110,6 +110,10 @@ class Reach:
         """Every id in it."""
         return {*self.covered, *self.altered}
 
+    def touches(self, message: BaseMessage) -> bool:
+        """Whether the id of a message is in it."""
+        return message.id in self.covered or message.id in self.altered
+
     def add(self, record: CheckpointSummary) -> None:
         """Add what the next checkpoint did. What it touched may be what was left of a cut original."""
         for message_id, said in record.covered.items():
@@ -175,9 +179,13 @@ class CheckpointChain:
 
     def with_records(self, records: Sequence[CheckpointSummary]) -> CheckpointChain:
         """The chain with further checkpoints."""
-        further = (*self.records, *(r for r in records if r.checkpoint_id not in self.by_id))
+        further = [r for r in records if r.checkpoint_id not in self.by_id]
+        if not further:
+            return self  # with what it knows of its chains
         return CheckpointChain(
-            sorted(further, key=lambda record: record.number), partial=self.partial, numbered=self._numbered
+            sorted((*self.records, *further), key=lambda record: record.number),
+            partial=self.partial,
+            numbered=self._numbered,
         )
 
     def exchanged(self, record: CheckpointSummary) -> CheckpointChain:

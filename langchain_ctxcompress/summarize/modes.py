@@ -58,6 +58,7 @@ _PRESERVE = {
     Mode.DEBUGGER: PreservationStrategy(code=True, errors=True),
     Mode.ASSISTANT: PreservationStrategy(),
 }
+_OWN = frozenset(map(str, Mode))
 _registered: dict[str, SummaryMode] = {}
 _lock = threading.Lock()
 
@@ -108,7 +109,7 @@ def resolve_mode(mode: str | SummaryMode) -> SummaryMode:
     key = str(mode).strip().casefold()
     if key in _registered:
         return _registered[key]
-    if key not in mode_names():
+    if key not in _OWN:
         msg = f"mode is {mode!r}; there are: {', '.join(mode_names())} (register_mode adds others)"
         raise ConfigError(msg)
     return _own_mode(key)

@@ -34,9 +34,6 @@ KNOWN_PRINTS = 20_480
 ANCHORS = 3
 """Calls whose reported sizes must agree that more is sent than was counted."""
 
-_LOOKS = 8
-"""Places at which two lists are compared before they are compared everywhere."""
-
 
 class _Known(weakref.ref[BaseMessage]):
     """A message that was counted: a weak reference, so that the meter keeps none alive."""
@@ -72,6 +69,10 @@ class Measured:
                 with them is no longer true.
         """
         return _measured(messages, sizes, cls(), stale)
+
+    def again(self, messages: Sequence[BaseMessage]) -> Measured:
+        """The same list, as other objects."""
+        return Measured(tuple(messages), self.tokens, self.beyond)
 
     def grown(self, messages: Sequence[BaseMessage], count: Callable[[Sequence[BaseMessage]], list[int]]) -> Measured:
         """The list with what came to it; only that is counted.
@@ -181,11 +182,12 @@ def continues(messages: Sequence[BaseMessage], before: Sequence[BaseMessage]) ->
         return False
     if not known:
         return True
-    same = [messages[place] is before[place] for place in {*range(0, known, -(-known // _LOOKS)), known - 1}]
-    front = tuple(messages[:known])
+    last = known - 1
+    same = messages[0] is before[0] and messages[last] is before[last] and messages[last // 2] is before[last // 2]
+    front = messages[:known]
     try:
-        if all(same):
-            return front == tuple(before)
+        if same:
+            return (front if isinstance(front, tuple) else tuple(front)) == tuple(before)
         # The fields at once: LangChain's own comparison takes ten times as long.
         return list(map(type, front)) == list(map(type, before)) and list(map(vars, front)) == list(map(vars, before))
     except Exception:  # noqa: BLE001 - whatever the comparison of an artifact raises
