@@ -13,6 +13,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_ctxcompress import ContextCompressor, PrunerConfig
 from langchain_ctxcompress.engine import stages
 from langchain_ctxcompress.engine.sessions import MOST_LISTS
+from langchain_ctxcompress.storage.view import Reach
 from langchain_ctxcompress.strategies import Reason
 from langchain_ctxcompress.tokens import count_message
 from tests.support.conversations import conversations, copied, exchanges
@@ -166,3 +167,21 @@ def test_an_original_that_comes_back_is_no_new_message(looked):
     again = [*small, messages[10], AIMessage("yes", id="yes"), HumanMessage("and now?", id="now")]
     assert messages[10].id not in {m.id for m in compressor.compress(again).messages}
     assert len(looked) == 3
+
+
+@pytest.mark.parametrize("compressions", [4, 40])  # of the second session only the newest checkpoints are held
+def test_a_step_reads_no_chain_of_checkpoints_anew(compressions, monkeypatch):
+    compressor = ContextCompressor(config=PrunerConfig.for_limit(600, recent_turns=1), session_id="s")
+    messages, number = [], 0
+    while number < compressions:
+        result = compressor.compress([*messages, *exchanges(4, start=1_000 * number + len(messages))])
+        number += result.changed
+        messages = result.messages
+    wide = PrunerConfig()
+    assert not compressor.compress([*messages, HumanMessage("so", id="step")], config=wide).changed
+    read = []
+    monkeypatch.setattr(Reach, "add", lambda _self, record: read.append(record))
+    for step in range(10):
+        messages = [*messages, HumanMessage("so", id="step" if not step else f"step{step}")]
+        assert compressor.compress(messages, config=wide).reason is Reason.BELOW_SOFT_LIMIT
+    assert not read
