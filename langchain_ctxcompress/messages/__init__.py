@@ -26,6 +26,7 @@ from langchain_ctxcompress.messages.marks import (
     unpin,
     was_asked,
 )
+from langchain_ctxcompress.messages.media import Medium, medium_of
 from langchain_ctxcompress.messages.repair import Repair, repair_messages
 from langchain_ctxcompress.messages.turns import ConversationTurn, count_turns, newest_human, split_turns
 
@@ -35,6 +36,7 @@ __all__ = [
     "Boundaries",
     "CallKey",
     "ConversationTurn",
+    "Medium",
     "MessageKind",
     "Repair",
     "answer_of",
@@ -53,6 +55,7 @@ __all__ = [
     "is_pinned",
     "is_summary",
     "kind_of",
+    "medium_of",
     "naming_original",
     "newest_human",
     "original_hash",

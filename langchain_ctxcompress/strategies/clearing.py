@@ -9,7 +9,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 
-from langchain_ctxcompress.messages import MARK_KEY
+from langchain_ctxcompress.messages import MARK_KEY, medium_of
 from langchain_ctxcompress.strategies.base import Tools
 
 LONG_ARGUMENT = 1_000
@@ -20,19 +20,6 @@ SHORT_VALUE = 40
 
 SHORT_ARGUMENTS = 120
 """Characters of all arguments that a marker shows."""
-
-_MEDIA: dict[str, str] = {
-    "image": "image",
-    "image_url": "image",
-    "input_image": "image",
-    "audio": "audio",
-    "input_audio": "audio",
-    "video": "video",
-    "file": "file",
-    "input_file": "file",
-    "document": "file",
-    "media": "media",
-}
 
 
 def cleared_result(
@@ -131,7 +118,7 @@ def _block(block: Any, args: Mapping[str | None, Any]) -> Any:
 def _media(content: str | list[Any]) -> list[str]:
     """The media in a content by their kind: `[image]`, `2 x [image]`."""
     blocks = [] if isinstance(content, str) else [block for block in content if isinstance(block, dict)]
-    kinds = Counter(_MEDIA[kind] for block in blocks if (kind := str(block.get("type"))) in _MEDIA)
+    kinds = Counter(medium for block in blocks if (medium := medium_of(block)))
     return [f"{number} x [{kind}]" if number > 1 else f"[{kind}]" for kind, number in kinds.items()]
 
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from langchain_ctxcompress.messages import Boundaries, extract_text_content, kind_of
+from langchain_ctxcompress.messages import Boundaries, Medium, extract_text_content, kind_of, medium_of
 from langchain_ctxcompress.tokens import truncate_to_tokens
 
 _SPEAKER = {"human": "user", "ai": "assistant", "system": "system", "other": "note"}
+_SHOWN: dict[Medium, str] = {"image": "an image", "audio": "audio", "video": "a video", "file": "a file"}
 
 
 CHARS_AHEAD = 16
@@ -44,13 +44,9 @@ def render_message(message: BaseMessage) -> str:
             for call in message.invalid_tool_calls
         ]
     if isinstance(message.content, list):
-        media = [str(block["type"]) for block in message.content if isinstance(block, dict) and _is_medium(block)]
-        lines += [f"[{speaker} shows {medium}]" for medium in media]
+        media = [medium_of(block) for block in message.content if isinstance(block, dict)]
+        lines += [f"[{speaker} shows {_SHOWN[medium]}]" for medium in media if medium is not None]
     return "\n".join(lines)
-
-
-def _is_medium(block: dict[str, Any]) -> bool:
-    return block.get("type") in ("image", "image_url", "audio", "video", "file", "document")
 
 
 def split_transcript(

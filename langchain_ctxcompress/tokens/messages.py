@@ -9,6 +9,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from langchain_ctxcompress.errors import TokenCountError
+from langchain_ctxcompress.messages import Medium, medium_of
 from langchain_ctxcompress.tokens.text import count_batch
 
 MESSAGE_OVERHEAD = 4
@@ -17,7 +18,7 @@ MESSAGE_OVERHEAD = 4
 CALL_OVERHEAD = 8
 """Tokens around each tool call, besides its name, id and arguments: the JSON that frames them."""
 
-MEDIA_TOKENS: Mapping[str, int] = {"image": 1_600, "audio": 1_500, "video": 6_000, "file": 3_000}
+MEDIA_TOKENS: Mapping[Medium, int] = {"image": 1_600, "audio": 1_500, "video": 6_000, "file": 3_000}
 """Tokens of one medium whose true size only the provider knows.
 
 An image: Anthropic scales to at most about 1,600 tokens (width x height / 750), OpenAI takes 765 for 1024 x 1024. Audio
@@ -28,18 +29,6 @@ and video: Gemini takes 32 and 258 tokens a second; here 45 s and 23 s. A file: 
 LOW_DETAIL_IMAGE = 85
 """Tokens of an image that OpenAI is asked to read at low detail."""
 
-_MEDIA_KIND: dict[str, str] = {
-    "image": "image",
-    "image_url": "image",
-    "input_image": "image",
-    "audio": "audio",
-    "input_audio": "audio",
-    "video": "video",
-    "file": "file",
-    "input_file": "file",
-    "document": "file",
-    "media": "file",
-}
 _CALL_BLOCKS = frozenset({"tool_use", "tool_call", "function_call", "tool_call_chunk", "input_json_delta"})
 """Blocks that say again what `tool_calls` says; they are counted there, and here only where it is empty."""
 _OPAQUE_KEYS = frozenset({"type", "id", "index", "signature", "data", "base64", "encrypted_content", "cache_control"})
@@ -131,16 +120,14 @@ def _block(block: str | dict[str, Any], texts: list[str], *, calls_counted: bool
         if not calls_counted:
             texts.append(_as_json(block))
         return 0
-    medium = _MEDIA_KIND.get(str(kind))
+    medium = medium_of(block)
     if medium is None:
         texts += _strings(block)
         return 0
     return _media_tokens(medium, block)
 
 
-def _media_tokens(medium: str, block: Mapping[str, Any]) -> int:
-    mime = str(block.get("mime_type") or "")
-    medium = mime.split("/", 1)[0] if mime.split("/", 1)[0] in MEDIA_TOKENS else medium
+def _media_tokens(medium: Medium, block: Mapping[str, Any]) -> int:
     url = block.get("image_url")
     detail = url.get("detail") if isinstance(url, Mapping) else block.get("detail")
     return LOW_DETAIL_IMAGE if medium == "image" and detail == "low" else MEDIA_TOKENS[medium]

@@ -54,7 +54,7 @@ def test_who_speaks_is_shown() -> None:
         "[tool grep] found",
         "[tool] found too",
         "[note] aside",
-        "[user] see\n[user shows image_url]",
+        "[user] see\n[user shows an image]",
     ]
 
 
