@@ -95,6 +95,8 @@ class _Known:
 
 
 def _edge(char: str) -> str:
+    if char.isascii():  # a run of letters and digits ends where a script without spaces goes on
+        return r"[0-9]" if char.isdigit() else r"[A-Za-z0-9_]" if char.isalnum() else r"(?!)"
     return r"\d" if char.isdigit() else r"\w" if char.isalnum() else r"(?!)"
 
 

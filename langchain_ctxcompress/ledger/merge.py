@@ -66,6 +66,7 @@ def _join(old: Ledger, new: Ledger) -> Ledger:
     changes = values.add_all(new.values)
     statements = StatementBook((*old.rules, *old.facts), old.superseded)
     statements.add_all((*new.rules, *new.facts), new.superseded, changes)
+    values.take_out(statements.outdated)
     superseded = _superseded(old.superseded, new.superseded, values.superseded, statements.superseded)
     return Ledger(
         rules=statements.rules(),

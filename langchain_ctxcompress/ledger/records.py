@@ -130,6 +130,7 @@ class Superseded(BaseModel):
         key: What it was about.
         order: The place of what superseded it: only older records are affected.
         whole: Whether a sentence went as a whole (else `text` is one value).
+        joined: Whether the sentence with the old value is kept as it was said, with the newer one behind it.
         sources: Ids of the messages the old one came from.
     """
 
@@ -139,6 +140,7 @@ class Superseded(BaseModel):
     key: tuple[str, ...] = ()
     order: int = 0
     whole: bool = False
+    joined: bool = False
     sources: tuple[str, ...] = ()
 
 

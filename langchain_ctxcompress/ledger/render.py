@@ -174,7 +174,7 @@ def mask_superseded(record: LedgerRecord, superseded: Iterable[Superseded]) -> s
     text = record.text
     sources = set(record.sources)
     for gone in superseded:
-        if gone.whole or gone.text not in text or gone.order <= record.order:
+        if gone.whole or gone.joined or gone.text not in text or gone.order <= record.order:
             continue
         about = set(gone.key) & set(record.key)
         if sources & set(gone.sources) or (gone.key and about == set(gone.key)):

@@ -8,6 +8,16 @@ from collections.abc import Iterable, Sequence
 
 from langchain_ctxcompress.ledger.lexicon import split_words, stem, word_set
 from langchain_ctxcompress.ledger.records import Fact, Rule, Superseded, ValueRecord
+from langchain_ctxcompress.ledger.succession import (
+    Succession,
+    changed_value,
+    is_way_to_reach,
+    may_reach,
+    owns_another,
+    reaches_speaker,
+    says_all_of,
+    succession,
+)
 from langchain_ctxcompress.ledger.value_book import ValueChange
 
 Statement = Rule | Fact
@@ -39,6 +49,10 @@ def topic(statement: Statement) -> set[str]:
     return {*statement.key, *(stem(word) for slot in statement.slots for word in split_words(slot))}
 
 
+def _are_bare_facts(*statements: Statement) -> bool:
+    return all(isinstance(statement, Fact) and not statement.slots for statement in statements)
+
+
 class StatementBook:
     """Live statements, indexed by the stems they are about."""
 
@@ -46,7 +60,9 @@ class StatementBook:
         self._live: dict[tuple[str, ...], Statement] = {}
         self._by_stem: dict[str, dict[tuple[str, ...], None]] = defaultdict(dict)
         self._gone = {(gone.text, source) for gone in superseded if gone.whole for source in gone.sources}
+        self._told: set[tuple[str, str]] = set()  # what stands behind a statement that it changes, by message
         self.superseded: list[Superseded] = []
+        self.outdated: list[Superseded] = []
         for statement in statements:
             self._put(statement)
 
@@ -73,7 +89,9 @@ class StatementBook:
                     self._withdraw(set(event.key), event.order)
                     self._gone.update((event.text, source) for source in event.sources)
                 continue
-            if any((event.text, source) in self._gone for source in event.sources):
+            if any(
+                (event.text, source) in self._gone or (event.text, source) in self._told for source in event.sources
+            ):
                 continue
             if self._join_duplicate(event):
                 continue
@@ -86,6 +104,9 @@ class StatementBook:
                     heaviest, amended = self._change(change, event)
                     weight, told = max(weight, heaviest), told or amended
             self._replace(event)
+            joined = self._succeed(event)
+            if joined:
+                continue
             withdrawn = bool(event.takes_back) and self._withdraw(topic(event), event.order)
             if (told or (withdrawn and event.takes_back == "forgets")) and isinstance(event, Fact):
                 self._gone.update((event.text, source) for source in event.sources)
@@ -176,6 +197,78 @@ class StatementBook:
             if anew and older.order < newer.order and set(older.key) == about:
                 self._drop(older, newer.order)
 
+    def _succeed(self, newer: Statement) -> bool:
+        """Drop or amend the statements whose value a newer one gives anew.
+
+        Returns:
+            Whether the newer one was joined to one of them, and needs no line of its own.
+        """
+        found: list[tuple[Succession, bool, Statement]] = []
+        for older, _ in self._near(set(newer.key)):
+            if older.order >= newer.order or newer.takes_back:
+                continue
+            values = changed_value(older.text, older.slots, newer.text) if newer.slots and older.slots else None
+            if values is not None:
+                kind, shorter = succession(older.text, newer.text, values, update=newer.update, definite=older.definite)
+                if kind:
+                    found.append((kind, shorter, older))
+            elif _are_bare_facts(newer, older) and says_all_of(older.key, newer.text):
+                found.append(("likely", False, older))
+        found += [("likely", True, older) for older in self._ways_to_reach(newer)] if not found else []
+        return self._take_place(newer, found)
+
+    def _ways_to_reach(self, newer: Statement) -> list[Statement]:
+        """The last statement of how to reach the user, where a newer one says it in words that are not its own."""
+        found: list[Statement] = []
+        for older in self._live.values() if may_reach(newer.text) else ():
+            values = changed_value(older.text, older.slots, newer.text) if older.slots else None
+            if older.order >= newer.order or not is_way_to_reach(values):
+                continue
+            old, new = (value.value for value in values or ())
+            if reaches_speaker(older.text, old) and reaches_speaker(newer.text, new):
+                found += [] if owns_another(newer.text, new) else [older]
+        return [max(found, key=lambda each: (each.order, each.text))] if found else []
+
+    def _take_place(self, newer: Statement, found: list[tuple[Succession, bool, Statement]]) -> bool:
+        if any(newer.text in older.amended for _, _, older in found):
+            return True  # the same message, read again
+        for kind, shorter, older in found:
+            if kind == "sure" and not shorter:
+                self._outdate(older, newer, joined=False)
+                self._drop(older, newer.order)
+        if any(kind == "sure" and not shorter for kind, shorter, _ in found):
+            return False
+        least = [each for each in found if each[1]]
+        if len(least) > 1 and len(least) == len(found):
+            return False  # "the call is at five" where several calls are known
+        if not found:
+            return False
+        kind, _, older = max(found, key=lambda each: (each[0] == "sure", not each[1], each[2].order, each[2].text))
+        if isinstance(newer, Rule) and len(older.amended) >= _MAX_AMENDMENTS:
+            return False
+        self._outdate(older, newer, joined=kind == "likely")
+        fields = older.model_dump(exclude={"kind"}) | {
+            "amended": (*older.amended, newer.text)[-_MAX_AMENDMENTS:],
+            "sources": tuple(dict.fromkeys((*older.sources, *newer.sources))),
+            "weight": max(older.weight, newer.weight),
+        }
+        self._put(Rule(**fields) if isinstance(newer, Rule) or isinstance(older, Rule) else Fact(**fields))
+        return True
+
+    def _outdate(self, older: Statement, newer: Statement, *, joined: bool) -> None:
+        """Note that the value of a statement no longer holds."""
+        values = changed_value(older.text, older.slots, newer.text)
+        if values is not None:
+            self.outdated.append(
+                Superseded(
+                    text=values[0].value,
+                    key=older.key,
+                    order=newer.order,
+                    joined=joined,
+                    sources=older.sources[:_MAX_SOURCES],
+                )
+            )
+
     def _withdraw(self, about: set[str], order: int) -> bool:
         """Drop the statement that a sentence takes back: the one that shares most of its topic, if one stands out."""
         scored: list[tuple[float, Statement]] = []
@@ -203,6 +296,7 @@ class StatementBook:
     def _put(self, statement: Statement) -> None:
         identity = signature(statement.text)
         self._live[identity] = statement
+        self._told.update((text, source) for text in statement.amended for source in statement.sources)
         for word in topic(statement):
             self._by_stem[word][identity] = None
 

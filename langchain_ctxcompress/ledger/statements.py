@@ -67,12 +67,15 @@ _DEFINITE = word_set(
     min mitt vår vårt
     """
 )
-_COPULAS = word_set(
+BEING = word_set(
     """
     is are was will ist sind lautet liegt beträgt bleibt est sont reste es son está queda è sono sta é são fica zijn
-    jest są är remains stays means equals holds expires ends starts
+    jest są är remains stays means equals
     """
 )
+"""Words that say what a thing is."""
+
+_COPULAS = BEING | word_set("holds expires ends starts")
 _NOT_IMPERATIVE = word_set(
     """
     oh ah um hmm well i we you he she they it there here yes no maybe perhaps what which who whom when where why how

@@ -141,12 +141,19 @@ class ValueBook:
         for value in sorted(values, key=lambda record: record.order):
             if value.sources and (value.text, value.sources[-1]) in self._gone:
                 continue
+            if not value.key and self._took_over(value):
+                continue
             known = self._live.get(_identity(value))
             if known is not None:
                 self._meet_again(known, value)
                 continue
             changes += self._add(value)
         return changes
+
+    def _took_over(self, value: ValueRecord) -> bool:
+        """Whether a value without a subject is known from the same message, with the subject of the one it replaced."""
+        said = self._families[_family(value.value_kind)].saying({value.text})
+        return any(other.key and other.update and set(other.sources) & set(value.sources) for other in said)
 
     def _meet_again(self, known: ValueRecord, value: ValueRecord) -> None:
         fresh = [source for source in value.sources if source not in known.sources]
@@ -193,7 +200,10 @@ class ValueBook:
             return [other for other in values if other.order < value.order and other.text != value.text]
 
         if not value.key:
-            return _latest(earlier(family.all())) if value.update else []
+            known = family.all()
+            if value.value_kind == "quantity" and "." in value.text:  # "we went up to 3.4"
+                known = [other for other in (*known, *self._families["version"].all()) if "." in other.text]
+            return _latest(earlier(known)) if value.update else []
         if same := earlier(family.of(value.key)):
             return same if value.update or any(other.single for other in same) else []
         return _nearest(value, earlier(family.near(value.key))) if value.update else []
@@ -220,6 +230,25 @@ class ValueBook:
     def _remove(self, value: ValueRecord) -> None:
         self._live.pop(_identity(value), None)
         self._families[_family(value.value_kind)].remove(value)
+
+    def take_out(self, outdated: Iterable[Superseded]) -> None:
+        """Take out values that the statements show to be outdated.
+
+        Args:
+            outdated: Values, with the messages that say them.
+        """
+        for gone in outdated:
+            said = [
+                value
+                for value in self._live.values()
+                if value.text == gone.text and value.order < gone.order and set(gone.sources) & set(value.sources)
+            ]
+            for value in said:
+                self._remove(value)
+            if not said and any((gone.text, source) in self._gone for source in gone.sources):
+                continue
+            sources = tuple(dict.fromkeys(source for value in said for source in value.sources)) or gone.sources
+            self.superseded.append(gone.model_copy(update={"sources": sources}))
 
     def current(self) -> tuple[ValueRecord, ...]:
         """The current values in order, at most 400: beyond that the least used and oldest go."""

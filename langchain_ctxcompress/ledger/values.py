@@ -119,7 +119,7 @@ class FoundValue:
 
     Attributes:
         kind: `amount`, `date`, `time`, `email`, `url`, `path`, `branch`, `address`, `version`, `hash`, `id`,
-            `error`, `phone`, `percent`, `host`, `number` (five digits or more) or `quantity` (a smaller number with
+            `error`, `phone`, `percent`, `host`, `number` (four digits or more) or `quantity` (a smaller number with
             what is counted).
         value: The value as written.
         start: Where it starts in the text, in characters.
@@ -250,6 +250,8 @@ def _judge_spanning(piece: str, before: str, following: list[str]) -> tuple[str,
         kind, taken = _UNIT_KINDS[after], 1
     elif number and before in _CURRENCY_BEFORE:
         kind = "amount"
+    elif (length := _spaced_phone(piece, following)) > 0:
+        kind, taken = "phone", length
     elif piece.startswith("+") and piece[1:].isdigit() and following and following[0].replace("-", "").isdigit():
         more = takewhile(lambda part: part.replace("-", "").isdigit(), following)
         kind, taken = "phone", len(list(more))
@@ -266,6 +268,20 @@ def _day_and_month(piece: str, following: list[str]) -> int:
         return 0
     year = following[month_at + 1] if len(following) > month_at + 1 else ""
     return month_at + (2 if year.isdigit() and len(year) == 4 else 1)
+
+
+def _spaced_phone(piece: str, following: list[str]) -> int:
+    """How many groups of digits behind a first one make a phone number with it: `0954 22351`; 0 if it is none.
+
+    A number of thousands ("12 000 000") has three digits in each group.
+    """
+    first = piece.strip("()")
+    groups = list(takewhile(lambda part: part.replace("-", "").isdigit() and len(part) >= 2, following))
+    digits = sum(map(len, (first, *groups)))
+    if not groups or not first.isdigit() or not 7 <= digits <= 15:
+        return 0
+    thousands = first[0] != "0" and len(first) <= 3 and all(len(part) == 3 for part in groups)
+    return 0 if thousands else len(groups)
 
 
 def _is_address(following: list[str]) -> bool:
