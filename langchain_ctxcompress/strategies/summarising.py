@@ -199,7 +199,8 @@ def _ask(
     size = _part_size(request, asked)
     calls = 0
     while True:
-        parts = split_transcript(source, size, request.tools.count_text, request.config.encoding_model)
+        count, model = request.tools.count_text, request.config.encoding_model
+        parts = split_transcript(source, size, count, model, shortened=True)
         if not parts:
             empty = TaskResult(failure=TaskFailure.EMPTY, detail="there is no text to summarise")
             return _Reply(failed=empty, calls=calls)

@@ -1,6 +1,9 @@
 """The conversation as the text a summariser is shown, and its parts where it is larger than the summariser's window.
 
-Everything is shown: each message under its speaker, calls with their arguments, results under the tool's name (P6).
+Every message is shown under its speaker, calls with their arguments, results under the tool's name (P6). A long result
+or argument may be shortened to its beginning and its end, with how much is left out: the middle of it would be most of
+what the summariser is paid to read. What is checked afterwards is the whole, the ledger takes exact values from the
+whole, and the original is in the archive.
 """
 
 from __future__ import annotations
@@ -17,30 +20,48 @@ _SPEAKER = {"human": "user", "ai": "assistant", "system": "system", "other": "no
 _SHOWN: dict[Medium, str] = {"image": "an image", "audio": "audio", "video": "a video", "file": "a file"}
 
 
+HEAD_CHARS, TAIL_CHARS = 400, 160
+"""Characters of a shortened result: what it is, and how it ended (an error, a total, a verdict). Some 200 tokens, of
+which a summary says a line or two. Of recorded agent runs a third remains, of recorded chats with tools three quarters;
+with a beginning of 1,000 characters it would be a half and nine tenths."""
+
 CHARS_AHEAD = 16
 """Characters for each token that are looked at to cut the next piece; looking at all the rest would be quadratic."""
 
 
-def transcript(messages: Sequence[BaseMessage]) -> str:
-    """The messages as text, in order, one paragraph each."""
-    return "\n\n".join(filter(None, map(render_message, messages)))
+def transcript(messages: Sequence[BaseMessage], *, shortened: bool = False) -> str:
+    """The messages as text, in order, one paragraph each.
+
+    Args:
+        messages: The messages.
+        shortened: Whether of long tool results and arguments only the beginning and the end are shown.
+    """
+    return "\n\n".join(filter(None, (render_message(message, shortened=shortened) for message in messages)))
 
 
-def render_message(message: BaseMessage) -> str:
-    """One message as text: who speaks, what is said, what is called; `""` where there is nothing to read."""
+def render_message(message: BaseMessage, *, shortened: bool = False) -> str:
+    """One message as text: who speaks, what is said, what is called; `""` where there is nothing to read.
+
+    Args:
+        message: The message.
+        shortened: Whether of long tool results and arguments only the beginning and the end are shown.
+    """
     kind = kind_of(message)
     speaker = f"tool {message.name or ''}".rstrip() if kind == "tool" else _SPEAKER[kind]
     lines = []
     text = extract_text_content(message).strip()
+    ends = ends_of if shortened else str
+    if kind == "tool":
+        text = ends(text)
     if text:
         lines.append(f"[{speaker}] {text}")
     if isinstance(message, AIMessage):
         lines += [
-            f"[{speaker} calls {call['name']}] {json.dumps(call['args'], ensure_ascii=False, default=str)}"
+            f"[{speaker} calls {call['name']}] {ends(json.dumps(call['args'], ensure_ascii=False, default=str))}"
             for call in message.tool_calls
         ]
         lines += [
-            f"[{speaker} calls {call['name'] or ''}, malformed] {call['args'] or ''}"
+            f"[{speaker} calls {call['name'] or ''}, malformed] {ends(call['args'] or '')}"
             for call in message.invalid_tool_calls
         ]
     if isinstance(message.content, list):
@@ -49,8 +70,21 @@ def render_message(message: BaseMessage) -> str:
     return "\n".join(lines)
 
 
+def ends_of(text: str) -> str:
+    """A text as it is, or where it is long its beginning and its end."""
+    left_out = len(text) - HEAD_CHARS - TAIL_CHARS
+    if left_out <= HEAD_CHARS // 4:  # the note of what is left out takes some room itself
+        return text
+    return f"{text[:HEAD_CHARS]}\n[… {left_out} characters left out …]\n{text[-TAIL_CHARS:]}"
+
+
 def split_transcript(
-    messages: Sequence[BaseMessage], max_tokens: int | None, count: Callable[[str], int], model: str | None = None
+    messages: Sequence[BaseMessage],
+    max_tokens: int | None,
+    count: Callable[[str], int],
+    model: str | None = None,
+    *,
+    shortened: bool = False,
 ) -> list[str]:
     """The conversation in parts of at most `max_tokens`, cut at legal boundaries.
 
@@ -59,17 +93,18 @@ def split_transcript(
         max_tokens: The largest part, in tokens; `None` is one part.
         count: Counts a text.
         model: Whose tokens, where one message is larger than a part and has to be cut itself.
+        shortened: Whether of long tool results and arguments only the beginning and the end are shown.
 
     Returns:
-        The parts, in order; together they hold everything.
+        The parts, in order; together they hold everything that is shown.
     """
     if max_tokens is None:
-        return [text] if (text := transcript(messages)) else []
+        return [text] if (text := transcript(messages, shortened=shortened)) else []
     parts: list[str] = []
     current: list[str] = []
     size = 0
     for start, end in Boundaries(messages).spans:
-        text = transcript(messages[start:end])
+        text = transcript(messages[start:end], shortened=shortened)
         tokens = count(text) + 2  # the blank line in front
         if current and size + tokens > max_tokens:
             parts.append("\n\n".join(current))
