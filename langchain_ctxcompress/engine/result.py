@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.ledger import Goal
-from langchain_ctxcompress.limits import PruneUrgency, ValidationResult
+from langchain_ctxcompress.limits import CompressionCosts, PruneUrgency, ValidationResult
 from langchain_ctxcompress.storage import CheckpointSummary
 from langchain_ctxcompress.strategies import Reason, RungReport
 
@@ -43,6 +43,9 @@ class CompressionPlan:
         candidate_tokens: Their size, in tokens.
         model_calls: Model calls of the first round.
         model_tokens: What they would read, in tokens.
+        tokens_after: Size of all that would be sent afterwards, in tokens: exactly, where no model is asked; with one,
+            what it is at most as long as the model keeps to the length it is asked for. `None` where nothing is due.
+        costs: What it would cost and save, by the prices of the config; `None` where nothing would change.
     """
 
     urgency: PruneUrgency
@@ -53,6 +56,8 @@ class CompressionPlan:
     candidate_tokens: int = 0
     model_calls: int = 0
     model_tokens: int = 0
+    tokens_after: int | None = None
+    costs: CompressionCosts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,8 @@ class CompressionResult:
         background_seconds: Time that was spent on it before, in the background.
         input_tokens: What the summariser says it read, in tokens.
         output_tokens: What it says it wrote, in tokens.
+        costs: What that cost, and what it saves, by the prices of the config and what the summariser says it read and
+            wrote; `None` where the list is what it was.
         rungs: What was tried, and what each freed.
         detail: More about the reason, in one line, for people.
         snapshots: The ids of the snapshots that were taken before last resorts, in their order (P8).
@@ -106,6 +113,7 @@ class CompressionResult:
     reliability: float | None = None
     warnings: tuple[str, ...] = ()
     goals: tuple[Goal, ...] = ()
+    costs: CompressionCosts | None = None
 
     @property
     def changed(self) -> bool:

@@ -59,6 +59,8 @@ class Session:
         self._open = OpenChain(history.summaries)
         self.seen: Seen | None = None
         """The last list that needed nothing."""
+        self.weigh_from = 0
+        """How large a list must be, in tokens, before it is weighed again whether a compression pays."""
         self.epoch = 0
         """How often messages were removed from it for good."""
 

@@ -14,13 +14,14 @@ from typing import Any, TypeVar
 
 from langchain_core.messages import BaseMessage
 
-from langchain_ctxcompress.engine.deferring import defers, start, started_event, take_up, under_way
+from langchain_ctxcompress.engine.deferring import defers, has_work, start, started_event, take_up, under_way
 from langchain_ctxcompress.engine.events import event_of
 from langchain_ctxcompress.engine.idle import Seen, stale_in
 from langchain_ctxcompress.engine.job import EngineSteps, Job, ModelCall, Prepared, ReportCall, SpanCall, StoreCall
 from langchain_ctxcompress.engine.result import CompressionPlan, CompressionResult, Outcome
 from langchain_ctxcompress.engine.validation import validated
 from langchain_ctxcompress.engine.verdict import as_given, result_of
+from langchain_ctxcompress.engine.weighing import early, foresee, priced, refused, weighed
 from langchain_ctxcompress.errors import CtxCompressError, InvalidMessagesError, StorageError
 from langchain_ctxcompress.ledger import goal_values
 from langchain_ctxcompress.limits import ContextWindow, PruneUrgency, classify_prune_urgency
@@ -34,7 +35,7 @@ from langchain_ctxcompress.strategies import (
 )
 from langchain_ctxcompress.strategies.ageing import checkpoint_name
 from langchain_ctxcompress.strategies.base import goals_of
-from langchain_ctxcompress.summarize import CompressionTask, TaskResult
+from langchain_ctxcompress.summarize import TaskResult
 from langchain_ctxcompress.tokens import Measured
 
 logger = logging.getLogger(__name__)
@@ -109,6 +110,8 @@ def idle(job: Job) -> CompressionResult | None:
         return None
     tokens = now.tokens(job.overhead_tokens)
     reason = Reason.BELOW_SOFT_LIMIT
+    if job.config.economic and (tokens >= job.session.weigh_from or has_work(job)):
+        return None
     if tokens >= job.config.soft_limit_tokens:
         if tokens >= job.config.hard_limit_tokens or not under_way(job):
             return None
@@ -120,14 +123,22 @@ def idle(job: Job) -> CompressionResult | None:
 
 def _drafted(job: Job, request: CompressionRequest) -> EngineSteps[CompressionDraft]:
     """The draft of a list: what the background made of it, else what the strategy makes of it now."""
+    calm = request.urgency is PruneUrgency.NONE
+    if calm and job.config.economic and has_work(job):
+        request = replace(request, urgency=PruneUrgency.SOFT)
     draft = yield from take_up(job, request)
     if draft is not None:
         step = request.after(draft)
         if step.tokens < request.config.hard_limit_tokens:
             return draft
         return validated(request, draft.then((yield from _run(job, step))))
-    if request.urgency is PruneUrgency.NONE:
-        return request.unchanged(Reason.BELOW_SOFT_LIMIT, "none")
+    if calm:
+        found = early(job, request) if job.config.economic else None
+        if not isinstance(found, CompressionRequest):
+            return validated(request, found) if found else request.unchanged(Reason.BELOW_SOFT_LIMIT, "none")
+        request = found
+    elif (kept := refused(job, request)) is not None:
+        return kept
     if defers(job, request):
         return (yield from start(job, request, _run(job, request)))
     if request.summariser and request.candidates:
@@ -146,29 +157,24 @@ def plan(job: Job) -> EngineSteps[CompressionPlan]:
     turns = request.window.turns
     basis = CompressionPlan(request.urgency, request.tokens, Reason.COMPRESSED, turns=len(turns))
     if request.urgency is PruneUrgency.NONE:
-        return replace(basis, reason=Reason.BELOW_SOFT_LIMIT)
-    steps = job.strategy.run(request)
-    tasks: list[CompressionTask] = []
+        best = weighed(job, request) if job.config.economic else None
+        if best is None or best.costs.gain <= 0:
+            return replace(basis, reason=Reason.BELOW_SOFT_LIMIT)
+        request = best.request
+    seen = foresee(job.strategy, request)
     reason = Reason.COMPRESSED
-    try:
-        tasks = next(steps)
-    except StopIteration as stop:
-        reason = stop.value.reason if isinstance(stop.value, CompressionDraft) else Reason.STRATEGY_FAILED
-    except CtxCompressError:
-        raise
-    except Exception:
-        logger.exception("strategy %s failed", job.strategy.name)
-        reason = Reason.STRATEGY_FAILED
-    finally:
-        steps.close()
+    if not seen.tasks:
+        reason = Reason.STRATEGY_FAILED if seen.draft is None else seen.draft.reason
     replaced = [turn for turn in turns if turn.indices and set(turn.indices) & request.candidates]
     return replace(
         basis,
         reason=reason,
         candidate_turns=len(replaced),
         candidate_tokens=sum(request.sizes[place] for place in request.candidates),
-        model_calls=len(tasks),
-        model_tokens=sum(sum(job.tools.count(task.prompt)) for task in tasks),
+        model_calls=len(seen.tasks),
+        model_tokens=sum(sum(job.tools.count(task.prompt)) for task in seen.tasks),
+        tokens_after=request.overhead_tokens + seen.draft.tokens if seen.draft else request.tokens,
+        costs=priced(request, seen),
     )
 
 
@@ -230,7 +236,7 @@ def _prepare(job: Job) -> StoreSteps[Prepared]:
 def _run(job: Job, request: CompressionRequest) -> EngineSteps[CompressionDraft]:
     """Stages two and three: the strategy, its tasks carried out. A strategy that fails changes nothing (law 4)."""
     steps = job.strategy.run(request)
-    read = written = 0
+    read = written = cached = 0
     yield SpanCall(job.session_id, request.tokens)
     try:
         tasks = next(steps)
@@ -238,10 +244,11 @@ def _run(job: Job, request: CompressionRequest) -> EngineSteps[CompressionDraft]
             results: list[TaskResult] = yield ModelCall(tasks)
             read += sum(result.input_tokens for result in results)
             written += sum(result.output_tokens for result in results)
+            cached += sum(result.cached_tokens for result in results)
             tasks = steps.send(results)
     except StopIteration as stop:
         if isinstance(stop.value, CompressionDraft):
-            return replace(stop.value, input_tokens=read, output_tokens=written)
+            return replace(stop.value, input_tokens=read, output_tokens=written, cached_tokens=cached)
         detail = f"it returned a {type(stop.value).__name__}, not a CompressionDraft"
     except CtxCompressError:
         raise

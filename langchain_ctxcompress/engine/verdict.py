@@ -9,6 +9,7 @@ from typing import Any
 from langchain_ctxcompress.engine.job import Job, Prepared
 from langchain_ctxcompress.engine.result import CompressionResult, Outcome
 from langchain_ctxcompress.engine.trust import reliability_of, validation_of
+from langchain_ctxcompress.engine.weighing import costs_of
 from langchain_ctxcompress.errors import ContextLimitError
 from langchain_ctxcompress.limits import PrunerConfig
 from langchain_ctxcompress.messages import is_derived
@@ -62,6 +63,15 @@ def result_of(job: Job, prepared: Prepared, draft: CompressionDraft, started: fl
         reliability=reliability,
         warnings=warnings,
         goals=(goals_of(draft.checkpoints[-1]) if draft.checkpoints else request.goals).now,
+        costs=costs_of(
+            request,
+            draft,
+            read_tokens=draft.input_tokens - draft.cached_tokens,
+            cached_tokens=draft.cached_tokens,
+            written_tokens=draft.output_tokens,
+        )
+        if draft.messages != request.messages
+        else None,
     )
 
 

@@ -5,6 +5,7 @@ answer, and nothing is changed.
 """
 
 from langchain_ctxcompress.limits.config import PrunerConfig
+from langchain_ctxcompress.limits.costs import CompressionCosts, estimate_costs, growth_of, rewritten_from
 from langchain_ctxcompress.limits.models import input_limit, input_window, is_local, model_name
 from langchain_ctxcompress.limits.packing import PackedContext, compress_to_fit, pack_context
 from langchain_ctxcompress.limits.prompt_tiers import PromptTier, checkpoint_budget, should_compress
@@ -47,6 +48,7 @@ __all__ = [
     "PRIORITY_OUTLINE",
     "PRIORITY_RECENT",
     "PRIORITY_SYSTEM",
+    "CompressionCosts",
     "ContextTier",
     "ContextWindow",
     "NextAction",
@@ -62,12 +64,15 @@ __all__ = [
     "classify_prune_urgency",
     "compress_to_fit",
     "create_context_tier",
+    "estimate_costs",
     "get_model_size",
+    "growth_of",
     "input_limit",
     "input_window",
     "is_local",
     "model_name",
     "pack_context",
+    "rewritten_from",
     "select_turns_for_summarization",
     "should_compress",
     "should_trigger_hard_prune",

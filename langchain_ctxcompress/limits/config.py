@@ -25,6 +25,14 @@ KEEP_HUMAN_SHARE = 0.1
 SOFT_OF_HARD = 0.625
 """The soft limit of `for_limit`: the defaults' own ratio, 500,000 to 800,000."""
 
+CACHED_PRICE, CACHE_WRITE_PRICE, OUTPUT_PRICE = 0.1, 1.0, 5.0
+"""Prices in units of one input token that no cache holds. Anthropic bills a cache hit at 0.1 times the base input
+price, output at 5 times, and what is written to the cache at 1.25 times (5 minutes) or 2 times (an hour):
+https://platform.claude.com/docs/en/about-claude/pricing. OpenAI's newer models bill cached input at 0.1 times, and do
+not bill writing to the cache: https://platform.openai.com/docs/pricing."""
+
+STEPS_AHEAD = 50
+"""Steps that a saving is counted for at most: how long a conversation goes on is not known."""
 
 RUNGS = ("clear-tools", "middle-out", "ageing", "top-down-truncation", "emergency")
 """The rungs of the ladder, in the order in which it takes them."""
@@ -65,6 +73,25 @@ class PrunerConfig(BaseModel):
     strategy that writes summaries."""
     enabled: bool = True
     """`False` leaves every list as it is."""
+    summariser_input: Literal["transcript", "prefix"] = "transcript"
+    """What the summariser is shown: a `transcript` of what is replaced, with long tool results shortened, or the
+    conversation as it is with one instruction at its end (`prefix`), which the agent's model reads from the provider's
+    cache: the same model, the same tools. Default: `transcript`."""
+    economic: bool = False
+    """Whether a list is compressed before its soft limit where what the coming steps save exceeds what it costs."""
+    min_gain: float | None = Field(default=None, allow_inf_nan=False)
+    """Between the soft and the hard limit, a compression must save at least so much more than it costs, in units of one
+    input token that no cache holds; else it is refused as `not_worth_it`. 0 refuses what pays less than it costs.
+    Default: none is refused."""
+    steps_ahead: int = Field(default=STEPS_AHEAD, ge=1)
+    """Coming steps (model calls) that a saving is counted for at most. Default 50."""
+    cached_price: float = Field(default=CACHED_PRICE, ge=0, allow_inf_nan=False)
+    """Price of an input token that the provider's cache holds; one that it does not hold costs 1. Default 0.1."""
+    cache_write_price: float = Field(default=CACHE_WRITE_PRICE, ge=0, allow_inf_nan=False)
+    """Price of an input token that is read for the first time: 1, or 1.25 where writing to the cache is billed.
+    Default 1."""
+    output_price: float = Field(default=OUTPUT_PRICE, ge=0, allow_inf_nan=False)
+    """Price of a token that the summariser writes. Default 5."""
     on_overflow: Literal["send", "raise"] = "send"
     """If what must stay is over the hard limit: send the smallest legal list, or raise `ContextLimitError`."""
     cut_newest_human: bool = False

@@ -39,6 +39,7 @@ class Reason(StrEnum):
     PROTECTED_TAIL_OVER_TRIGGER = "protected_tail_over_trigger"
     NOT_SMALLER = "not_smaller"
     NOT_ENOUGH = "not_enough"
+    NOT_WORTH_IT = "not_worth_it"
     SUMMARISER_FAILED = "summariser_failed"
     COOLING_DOWN = "cooling_down"
     IN_BACKGROUND = "in_background"
@@ -238,6 +239,7 @@ class CompressionDraft:
         actions: The last resorts in it, in order; a snapshot is taken for each before the draft is applied.
         input_tokens: What it says it read, in tokens; the engine fills it in.
         output_tokens: What it says it wrote, in tokens; the engine fills it in.
+        cached_tokens: What of that came from the provider's cache, in tokens; the engine fills it in.
         background_seconds: Time it took, where it was made in the background; the engine fills it in.
     """
 
@@ -252,6 +254,7 @@ class CompressionDraft:
     input_tokens: int = 0
     output_tokens: int = 0
     background_seconds: float = 0.0
+    cached_tokens: int = 0
 
     @property
     def tokens(self) -> int:
@@ -272,6 +275,7 @@ class CompressionDraft:
             self.input_tokens + later.input_tokens,
             self.output_tokens + later.output_tokens,
             self.background_seconds + later.background_seconds,
+            self.cached_tokens + later.cached_tokens,
         )
 
 

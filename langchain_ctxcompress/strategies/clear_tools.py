@@ -72,7 +72,7 @@ class Clearing:
 
 
 class ClearTools(CompressionStrategy):
-    """Clears old tool results and oversized arguments until the list is under its target, and no more.
+    """Clears old tool results and oversized arguments until the list is under its target, or `all_at_once`.
 
     Cleared are results that were given again by a later equal call, then all others, oldest first. Only candidates are:
     prefix, recent turns, pins, system messages and the newest human message's turn stay as they are, and so does what
@@ -83,6 +83,8 @@ class ClearTools(CompressionStrategy):
         exempt: Names of tools whose results and arguments are never cleared.
         at_least: Tokens that must be freed for a soft limit; by default a tenth of that limit. Over the hard limit, and
             where somebody asks for it, anything is worth it.
+        all_at_once: Whether, once something is cleared, all is that may be: what stands behind the first marker is read
+            at the full price again however much is cleared, and the next time is the further away.
 
     Raises:
         ConfigError: A value is out of range, or `exempt` is one text and not a collection of names.
@@ -90,7 +92,9 @@ class ClearTools(CompressionStrategy):
 
     name = "clear-tools"
 
-    def __init__(self, *, keep: int = KEEP, exempt: Collection[str] = (), at_least: int | None = None) -> None:
+    def __init__(
+        self, *, keep: int = KEEP, exempt: Collection[str] = (), at_least: int | None = None, all_at_once: bool = False
+    ) -> None:
         if keep < 0:
             msg = f"keep is {keep}: it must be 0 or more"
             raise ConfigError(msg)
@@ -103,6 +107,7 @@ class ClearTools(CompressionStrategy):
         self.keep = keep
         self.exempt = frozenset(exempt)
         self.at_least = at_least
+        self.all_at_once = all_at_once
 
     def run(self, request: CompressionRequest) -> Steps:
         """Clear what is needed; unchanged where that is nothing, or frees too little."""
@@ -110,8 +115,8 @@ class ClearTools(CompressionStrategy):
         if request.urgency is PruneUrgency.NONE:
             return request.unchanged(Reason.BELOW_SOFT_LIMIT, self.name)
         least, needed = self._least(request), request.tokens - request.config.target_tokens
-        if request.tokens < request.config.soft_limit_tokens:
-            needed = request.tokens  # it was asked for
+        if self.all_at_once or request.tokens < request.config.soft_limit_tokens:
+            needed = request.tokens  # it was asked for, or is done once
         possible = list(self._possible(request))
         sizes = request.tools.count([clearing.message for clearing in possible])
         changes: dict[int, BaseMessage] = {}

@@ -36,7 +36,7 @@ class Ladder(CompressionStrategy):
     def run(self, request: CompressionRequest) -> Steps:
         """Run the rungs that are needed."""
         rungs, hard = request.config.rungs, request.config.hard_limit_tokens
-        cleared = (yield from ClearTools().run(request)) if _clears(request) else None
+        cleared = (yield from ClearTools(all_at_once=True).run(request)) if _clears(request) else None
         if (
             cleared is not None
             and cleared.checkpoints

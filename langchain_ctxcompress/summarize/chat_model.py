@@ -293,8 +293,8 @@ def _read(reply: BaseMessage | str, attempts: int, started: float) -> TaskResult
     if not isinstance(reply, BaseMessage):  # a chain that ends in a parser
         reply = AIMessage(str(reply))
     text, failure = judge_reply(reply)
-    read, written = usage_of(reply)
-    return TaskResult(text, failure, "", attempts, time.monotonic() - started, read, written)
+    read, written, cached = usage_of(reply)
+    return TaskResult(text, failure, "", attempts, time.monotonic() - started, read, written, cached)
 
 
 def _failed(error: Exception, attempts: int, started: float, model: Any) -> TaskResult:

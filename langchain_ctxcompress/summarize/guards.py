@@ -121,7 +121,10 @@ def _without_thinking(text: str) -> str:
     return "".join((*parts, text[at:]))
 
 
-def usage_of(reply: BaseMessage) -> tuple[int, int]:
-    """The tokens that the model says it read and wrote; zeros where it does not say."""
+def usage_of(reply: BaseMessage) -> tuple[int, int, int]:
+    """The tokens that the model says it read, wrote, and read from its cache; zeros where it does not say."""
     usage = reply.usage_metadata if isinstance(reply, AIMessage) else None
-    return (usage.get("input_tokens", 0), usage.get("output_tokens", 0)) if usage else (0, 0)
+    if not usage:
+        return 0, 0, 0
+    cached = (usage.get("input_token_details") or {}).get("cache_read") or 0
+    return usage.get("input_tokens", 0), usage.get("output_tokens", 0), cached

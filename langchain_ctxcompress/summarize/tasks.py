@@ -42,6 +42,8 @@ class CompressionTask:
         attempt: Attempts made so far.
         status: Where it stands.
         max_attempts: Attempts at most. `None` is the summariser's own number.
+        cached_tokens: Tokens of the prompt that the provider's cache holds already: 0 but where the conversation is
+            shown as it is.
     """
 
     prompt: tuple[BaseMessage, ...]
@@ -50,6 +52,7 @@ class CompressionTask:
     attempt: int = 0
     status: TaskStatus = TaskStatus.PENDING
     max_attempts: int | None = None
+    cached_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,7 @@ class TaskResult:
         seconds: Time they took.
         input_tokens: What the model says it read; 0 where it does not say.
         output_tokens: What the model says it wrote; 0 where it does not say.
+        cached_tokens: What of `input_tokens` it says it read from its cache; 0 where it does not say.
     """
 
     text: str = ""
@@ -73,6 +77,7 @@ class TaskResult:
     seconds: float = 0.0
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
 
     @property
     def ok(self) -> bool:
