@@ -87,7 +87,15 @@ def plan_conversations(paths: Sequence[str], settings: CompressorSettings, *, as
             "model_calls": plan.model_calls,
             "model_tokens": plan.model_tokens,
         }
-        rows.append({**identity(conversation), **numbers, "urgency": plan.urgency.value, "reason": plan.reason.value})
+        costs = plan.costs
+        priced = {
+            "tokens_after": plan.tokens_after,
+            "cost": costs and round(costs.cost, 1),
+            "saving": costs and round(costs.saving, 1),
+        }
+        rows.append(
+            {**identity(conversation), **numbers, **priced, "urgency": plan.urgency.value, "reason": plan.reason.value}
+        )
         shown.append((*names(conversation), *numbers.values(), plan.urgency.value, plan.reason.value))
     limits = {"soft": compressor.config.soft_limit_tokens, "hard": compressor.config.hard_limit_tokens}
     if as_json:

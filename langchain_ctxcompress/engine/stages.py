@@ -161,6 +161,8 @@ def plan(job: Job) -> EngineSteps[CompressionPlan]:
         if best is None or best.costs.gain <= 0:
             return replace(basis, reason=Reason.BELOW_SOFT_LIMIT)
         request = best.request
+    elif (kept := refused(job, request, remember=False)) is not None:
+        return replace(basis, reason=kept.reason)
     seen = foresee(job.strategy, request)
     reason = Reason.COMPRESSED
     if not seen.tasks:

@@ -152,17 +152,24 @@ def priced(request: CompressionRequest, seen: Foreseen) -> CompressionCosts | No
     )
 
 
-def refused(job: Job, request: CompressionRequest) -> CompressionDraft | None:
-    """The list as it is, where a compression that only the soft limit asks for pays less than `min_gain`."""
+def refused(job: Job, request: CompressionRequest, *, remember: bool = True) -> CompressionDraft | None:
+    """The list as it is, where a compression that only the soft limit asks for pays less than `min_gain`.
+
+    Args:
+        job: The step.
+        request: The list.
+        remember: Whether it need not be weighed again before the list has grown.
+    """
     least = request.config.min_gain
     pressing = request.urgency is not PruneUrgency.SOFT or request.tokens >= request.config.hard_limit_tokens
     if least is None or job.force or pressing or not request.candidates:
         return None
-    if request.tokens >= job.session.weigh_from:
+    if not remember or request.tokens >= job.session.weigh_from:
         costs = priced(request, foresee(job.strategy, request))
         if costs is None or costs.gain >= least:
             return None
-        _weigh_later(job, request, costs)
+        if remember:
+            _weigh_later(job, request, costs)
         said = f"it would cost {costs.cost:,.0f} and save {costs.saving:,.0f} units in {costs.steps:.0f} steps"
     else:
         said = "weighed before, when the list was about as large"

@@ -2,8 +2,8 @@
 
 Every message is shown under its speaker, calls with their arguments, results under the tool's name (P6). A long result
 or argument may be shortened to its beginning and its end, with how much is left out: the middle of it would be most of
-what the summariser is paid to read. What is checked afterwards is the whole, the ledger takes exact values from the
-whole, and the original is in the archive.
+what the summariser is paid to read. What is checked afterwards is the whole, the ledger reads the originals, and they
+are in the archive.
 """
 
 from __future__ import annotations

@@ -93,6 +93,9 @@ def test_plan_with_a_model_counts_its_calls_and_makes_none(tmp_path: Path) -> No
     (row,) = json.loads(run("plan", path, *options))["results"]
     assert row["model_calls"] >= 1
     assert row["model_tokens"] > 100
+    assert 0 < row["tokens_after"] < row["tokens"]
+    assert row["cost"] > row["model_tokens"]
+    assert row["saving"] > 0
 
 
 def test_openai_conversations_come_out_as_they_went_in_but_smaller(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""P6: everything is shown to the summariser, whole or in parts that fit."""
+"""P6: everything is shown to the summariser, whole or in parts that fit; of long tool results the ends, where asked."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMessage, SystemMessage, ToolMessage
 
+from langchain_ctxcompress import ContextCompressor, PrunerConfig
 from langchain_ctxcompress.messages import Boundaries, extract_text_content, repair_messages
 from langchain_ctxcompress.summarize import split_transcript, transcript
 from langchain_ctxcompress.tokens import count_tokens
 from tests.support.conversations import agent_run, conversations, exchanges
+from tests.support.legality import is_summary
+from tests.support.models import ScriptedChatModel
 from tests.support.sizes import text_tokens
 
 
@@ -105,3 +108,51 @@ def test_a_result_of_megabytes_is_cut_in_linear_time() -> None:
     lines = "\n".join(f"{number}: row of data" for number in range(300_000))
     parts = split_transcript([HumanMessage(lines)], 1_000, count_tokens)
     assert "".join(parts) == f"[user] {lines}"
+
+
+LONG = st.text('ab \n"é漢', min_size=700, max_size=1_500)
+
+
+@settings(max_examples=25)
+@given(LONG)
+def test_of_a_long_result_the_beginning_and_the_end_are_shown_and_how_much_is_left_out(text: str) -> None:
+    result = ToolMessage(f"<{text}>", tool_call_id="c", name="read")
+    shown = transcript([result], shortened=True)
+    body = shown.removeprefix("[tool read] ")
+    head, _, rest = body.partition("\n[… ")
+    left_out, _, tail = rest.partition(" characters left out …]\n")
+    whole = extract_text_content(result)
+    assert whole.startswith(head)
+    assert whole.endswith(tail)
+    assert len(head) + int(left_out) + len(tail) == len(whole)
+    assert len(shown) < 700
+    assert whole in transcript([result]), "what is checked afterwards, and what is recalled, is the whole"
+
+
+def test_only_results_and_arguments_are_shortened() -> None:
+    long = "word " * 1_000
+    said = [HumanMessage(long), AIMessage(long), SystemMessage(long)]
+    assert transcript(said, shortened=True) == transcript(said)
+    call = {"name": "write", "args": {"text": long}, "id": "c"}
+    assert len(transcript([AIMessage("", tool_calls=[call])], shortened=True)) < 800
+    assert transcript(agent_run(5, words=20), shortened=True) == transcript(agent_run(5, words=20))
+
+
+@pytest.mark.parametrize("reply", ["The order was looked up: #W7000003.", "They looked things up."])
+def test_the_summariser_is_shown_less_and_exact_values_of_the_rest_are_kept(reply: str) -> None:
+    messages: list[BaseMessage] = [HumanMessage("Look the order up.", id="task")]
+    for number in range(12):
+        filler = "nothing to see here. " * 60
+        args = {"order_id": "#W7000003"} if number == 4 else {"n": number}
+        messages.append(AIMessage("", tool_calls=[{"name": "look", "args": args, "id": f"c{number}"}], id=f"a{number}"))
+        found = f"{filler} the order id is #W7000003 {filler}" if number == 3 else filler
+        messages.append(ToolMessage(found, tool_call_id=f"c{number}", name="look", id=f"t{number}"))
+    model = ScriptedChatModel(reply)
+    config = PrunerConfig(soft_limit_tokens=2_000, hard_limit_tokens=8_000, rungs=("middle-out",))
+    result = ContextCompressor(model, config=config).compress(messages)
+    assert model.calls == 1
+    shown = model.prompts[0][-1].text
+    assert shown.count("#W7000003") == 1, "in the call, not in the middle of the long result"
+    summary = next(message.text for message in result.messages if is_summary(message))
+    assert "#W7000003" in summary, "a value in play is kept by the ledger, whatever the model was shown and says"
+    assert not result.checkpoint.flagged
