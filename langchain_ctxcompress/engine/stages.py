@@ -85,9 +85,18 @@ def _compress(job: Job) -> EngineSteps[CompressionResult]:
         saved = yield from _storing(records)
     except StorageError as error:
         logger.warning("session %s: nothing is replaced, since it cannot be archived: %s", job.session_id, error)
-        size = job.overhead_tokens + sum(job.tools.count(job.messages))
-        return replace(as_given(job, Reason.ARCHIVE_UNAVAILABLE, size), outcome=Outcome.FAILED, detail=str(error))
+        return _unarchived(job, prepared, str(error))
     return replace(result_of(job, prepared, draft, started), snapshots=tuple(saved))
+
+
+def _unarchived(job: Job, prepared: Prepared, detail: str) -> CompressionResult:
+    """The result where the store failed: nothing new is replaced. What was replaced and archived before stays so."""
+    size = job.overhead_tokens + sum(job.tools.count(job.messages))
+    result = replace(as_given(job, Reason.ARCHIVE_UNAVAILABLE, size), outcome=Outcome.FAILED, detail=detail)
+    if not prepared.view.changed or prepared.orphans:
+        return result
+    after = job.overhead_tokens + sum(prepared.request.sizes)
+    return replace(result, messages=list(prepared.request.messages), tokens_after=after)
 
 
 def at_once(job: Job) -> CompressionResult | None:

@@ -43,7 +43,14 @@ class Pausing(ScriptedChatModel):
 
 
 class Place:
-    """One store on disk, and what stands on it."""
+    """One store on disk, and what stands on it.
+
+    Attributes:
+        roughly: Whether an archive may say that it holds more messages than it does: where a step is stopped between
+            two lines of plain Python, a number may be counted that is not written.
+    """
+
+    roughly = False
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -69,7 +76,8 @@ class Place:
         found = history.messages()
         assert [message.id for message in found] == [i for i in wanted if i in {m.id for m in found}]
         assert [as_bytes(message) for message in found] == [wanted[message.id] for message in found]
-        assert history.info().messages == len(found)
+        assert self.roughly or history.info().messages == len(found)
+        assert history.info().messages >= len(found)
         for record in history.checkpoints():
             assert record.covered.keys() <= {message.id for message in found}
         others = ContextCompressor(config=PrunerConfig(), store=self.store, session_id="s")

@@ -45,6 +45,8 @@ def within(work: Any) -> Any:
 class Pressed(Place):
     """One store on disk, and what stands on it; the model is asked within the step."""
 
+    roughly = True
+
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.model = ScriptedChatModel("they talk of their orders")  # type: ignore[assignment]

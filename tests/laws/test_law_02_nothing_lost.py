@@ -82,6 +82,23 @@ def test_a_store_that_fails_at_a_write_replaces_nothing(strategy: str, writes: i
     assert lost(compressor, healed.messages, messages) == []
 
 
+def test_a_store_that_fails_later_brings_nothing_back_that_was_replaced_before() -> None:
+    """A client that keeps the whole list is not sent all of it for one failed write."""
+    store = FailingStore()
+    compressor = ContextCompressor(config=PrunerConfig.for_limit(900), store=store)
+    messages = exchanges(20)
+    first = compressor.compress(messages)
+    assert first.changed
+    store.writes = 0
+    grown = [*messages, *exchanges(20, start=20)]
+    failed = compressor.compress(grown)
+    assert (failed.outcome, failed.reason, failed.changed) == ("failed", "archive_unavailable", False)
+    assert failed.messages == [*first.messages, *grown[40:]]
+    assert failed.tokens_after < failed.tokens_before
+    store.writes = None
+    assert lost(compressor, compressor.compress(grown).messages, grown) == []
+
+
 async def test_a_store_that_fails_at_a_write_replaces_nothing_async() -> None:
     messages = exchanges(20)
     compressor = ContextCompressor(config=PrunerConfig.for_limit(300), store=FailingStore(writes=0))

@@ -16,6 +16,19 @@ from langchain_core.chat_history import BaseChatMessageHistory
 from langchain_core.messages import BaseMessage, messages_from_dict, messages_to_dict
 
 
+class ListHistory(BaseChatMessageHistory):
+    """A list in memory, the same objects at each read."""
+
+    def __init__(self) -> None:
+        self.messages: list[BaseMessage] = []
+
+    def add_messages(self, messages: Sequence[BaseMessage]) -> None:
+        self.messages = [*self.messages, *messages]
+
+    def clear(self) -> None:
+        self.messages = []
+
+
 class FileHistory(BaseChatMessageHistory):
     """One JSON file a session."""
 
