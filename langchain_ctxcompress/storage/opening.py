@@ -108,7 +108,7 @@ class OpenChain:
             oldest = min(record.number for record in touched)
             # A list without a summary message may stand on any of those that are known.
             heads = [known[head[-1]]] if head and head[-1] in known else self.chain.records
-            yield from self._follow([record for record in heads if record.number >= oldest], oldest, len(messages))
+            yield from self._follow([record for record in heads if record.number >= oldest], oldest)
         if not head and (stands_on := self.chain.implied_head(messages)) is not None:
             yield from self._load(set(stands_on.shown))
         with self._lock:
@@ -117,12 +117,8 @@ class OpenChain:
                 while len(self._asked) > max(MOST_ASKED, len(messages)):
                     self._asked.popitem(last=False)
 
-    def _follow(self, heads: Sequence[CheckpointSummary], oldest: int, messages: int) -> StoreSteps[None]:
-        """Read the way back from each head as far as it may matter: to the oldest checkpoint that touched the list.
-
-        A list that holds all that a chain replaced stands on it too, so a chain that is no longer than the list is read
-        to its beginning.
-        """
+    def _follow(self, heads: Sequence[CheckpointSummary], oldest: int) -> StoreSteps[None]:
+        """Read the way back from each head as far as it may matter: to the oldest checkpoint that touched the list."""
         ways = list(heads)
         passed: set[str] = set()
         while ways:
@@ -130,7 +126,7 @@ class OpenChain:
             known = self.chain.by_id
             passed |= {record.checkpoint_id for record in ways}
             back = {i: known[i] for record in ways if (i := record.previous) in known and i not in passed}
-            ways = [record for record in back.values() if record.number > oldest or record.count <= messages]
+            ways = [record for record in back.values() if record.number > oldest]
 
     def _load(self, checkpoint_ids: set[str]) -> StoreSteps[None]:
         missing = sorted(i for i in checkpoint_ids if i and i not in self.chain.by_id)

@@ -159,6 +159,11 @@ class CheckpointSummary(Record):
         """Tokens after, as a share of tokens before; 1.0 where nothing was there."""
         return self.tokens_after / self.tokens_before if self.tokens_before else 1.0
 
+    @property
+    def beyond(self) -> set[str]:
+        """Ids that a list from before it does not hold: what was kept behind, and what was cut last where it stands."""
+        return {self.next_id, self.newest_id, *list(self.altered)[-1:]} - {""}
+
     def dump(self) -> dict[str, Any]:
         """The record as the store holds it; message ids as they are (pydantic alters a lone surrogate in a key)."""
         altered = {message_id: list(cut) for message_id, cut in self.altered.items()}

@@ -19,7 +19,8 @@ from pydantic import Field
 
 from langchain_ctxcompress.errors import RecordError
 from langchain_ctxcompress.messages import is_derived
-from langchain_ctxcompress.storage.codec import encode_message, record_hash
+from langchain_ctxcompress.storage.codec import decode_message, encode_message, record_hash
+from langchain_ctxcompress.storage.entries import Entry
 from langchain_ctxcompress.storage.keys import SessionKeys
 from langchain_ctxcompress.storage.records import SCHEMA_VERSION, CheckpointSummary, Moment, Record
 from langchain_ctxcompress.storage.steps import StoreSteps
@@ -59,6 +60,24 @@ class Row(NamedTuple):
         data = encode_message(kept)
         goes_along = apart or is_derived(kept)
         return cls(kept.id or "", record_hash(data), data if goes_along else None, bool(given.id))
+
+    def message(self, entry: Entry | None, *, of: str) -> BaseMessage:
+        """The message as it was given.
+
+        Args:
+            entry: What the history holds of it.
+            of: What an error calls the snapshot.
+
+        Raises:
+            RecordError: It is not there any more, or is not what was saved.
+        """
+        data = self.data if self.data is not None else entry.data if entry else None
+        if data is None or not data.isascii() or record_hash(data) != self.record:
+            problem = "the archive does not hold any more" if data is None else "is not what was saved"
+            msg = f"{of} cannot be restored: message {self.message_id!r} {problem}"
+            raise RecordError(msg)
+        message = decode_message(data, record=f"message {self.message_id!r} of {of}")
+        return message if self.named else message.model_copy(update={"id": None})
 
 
 class Snapshot(Record):

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from langchain_ctxcompress.errors import ConfigError, RecordError, SnapshotNotFoundError
 from langchain_ctxcompress.messages import ensure_ids
-from langchain_ctxcompress.storage.codec import decode_message, record_hash
+from langchain_ctxcompress.storage.codec import record_hash
 from langchain_ctxcompress.storage.history import SessionHistory
 from langchain_ctxcompress.storage.history_routines import check_messages
 from langchain_ctxcompress.storage.keys import SessionKeys
@@ -264,16 +264,7 @@ class SnapshotStore:
         entries = yield from self._history.revisions_steps(
             (row.message_id, row.record) for row in rows if row.data is None
         )
-        messages: list[BaseMessage] = []
-        for row in rows:
-            entry = entries.get((row.message_id, row.record))
-            data = row.data if row.data is not None else entry.data if entry else None
-            if data is None or not data.isascii() or record_hash(data) != row.record:
-                problem = "the archive does not hold any more" if data is None else "is not what was saved"
-                msg = f"{name} cannot be restored: message {row.message_id!r} {problem}"
-                raise RecordError(msg)
-            message = decode_message(data, record=f"message {row.message_id!r} of {name}")
-            messages.append(message if row.named else message.model_copy(update={"id": None}))
+        messages = [row.message(entries.get((row.message_id, row.record)), of=name) for row in rows]
         goals = [_goal(goal, goal_type or self.goal_type, name) for goal in snapshot.goals]
         return RestoredSnapshot(snapshot, messages, checkpoints, goals)
 

@@ -8,7 +8,7 @@ originals again. So any process can rebuild the same view from the list and the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from langchain_core.messages import BaseMessage, HumanMessage
@@ -16,18 +16,14 @@ from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_ctxcompress.messages import (
     MARK_KEY,
     Boundaries,
-    content_hash,
     dividers,
-    is_derived,
     is_pinned,
     is_summary,
     kind_of,
     newest_human,
-    original_hash,
     summary_mark,
-    was_asked,
 )
-from langchain_ctxcompress.storage.codec import decode_message
+from langchain_ctxcompress.storage.reach import Reach
 from langchain_ctxcompress.storage.records import REPAIR, SCHEMA_VERSION, CheckpointSummary
 
 
@@ -89,67 +85,6 @@ class View:
     def changed(self) -> bool:
         """Whether the view differs from the list."""
         return bool(self.returned) or self.restored
-
-
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """What a chain of checkpoints did to messages, by id.
-
-    Attributes:
-        covered: The hash of what each replaced or dropped message said.
-        altered: For each message that was cut where it stands, the hash of what it said, and the shorter one, encoded.
-        left: What was left of a covered message when it was replaced, encoded, where it had been cut before.
-    """
-
-    covered: dict[str, str] = field(default_factory=dict)
-    altered: dict[str, tuple[str, str]] = field(default_factory=dict)
-    left: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def touched(self) -> set[str | None]:
-        """Every id in it."""
-        return {*self.covered, *self.altered}
-
-    def touches(self, message: BaseMessage) -> bool:
-        """Whether the id of a message is in it."""
-        return message.id in self.covered or message.id in self.altered
-
-    def add(self, record: CheckpointSummary) -> None:
-        """Add what the next checkpoint did. What it touched may be what was left of a cut original."""
-        for message_id, said in record.covered.items():
-            self.covered[message_id] = self._original(message_id, said)
-            if message_id in self.altered:
-                self.left[message_id] = self.altered.pop(message_id)[1]
-        for message_id, (said, data) in record.altered.items():
-            self.altered[message_id] = (self._original(message_id, said), data)
-
-    def _original(self, message_id: str, said: str) -> str:
-        """The hash of what the original says, where `said` is the hash of what was left of it."""
-        original, data = self.altered.get(message_id, ("", ""))
-        if said == original:
-            return said
-        cut = data and content_hash(decode_message(data, record=f"message {message_id!r}")) == said
-        return original if cut else said
-
-    def covers(self, message: BaseMessage) -> bool:
-        """Whether a message was replaced, and it or its original says what was said then; else it is a new revision."""
-        said = self.covered.get(message.id or "")
-        return said is not None and (said == original_hash(message) or self.is_remnant(message))
-
-    def shortened(self, message: BaseMessage) -> BaseMessage | None:
-        """The shorter message that was put in place of this one; `None` where there is none, or this is it."""
-        said, data = self.altered.get(message.id or "", ("", ""))
-        if not data or is_derived(message):
-            return None
-        again = said == content_hash(message) or (not is_pinned(message) and self.is_remnant(message))
-        return decode_message(data, record=f"message {message.id!r}") if again else None
-
-    def is_remnant(self, message: BaseMessage) -> bool:
-        """Whether a message says what was left of an original although its mark is gone, as under a pin."""
-        data = self.altered.get(message.id or "", ("", ""))[1] or self.left.get(message.id or "", "")
-        if not data or is_derived(message):
-            return False
-        return content_hash(decode_message(data, record=f"message {message.id!r}")) == content_hash(message)
 
 
 class CheckpointChain:
@@ -247,17 +182,18 @@ class CheckpointChain:
         if head is None:
             return View(list(messages))
         reach = self.reach(head)
-        held = _held(messages, reach, head, stands=place is not None)
+        stand = _stand(messages, reach, head) if place is None else place
+        held = _held(messages, reach, stand, puts_back=place is None and bool(head.rendered))
         kept: list[BaseMessage] = []
         returned: list[BaseMessage] = []
-        gaps: dict[str | None, int] = {}
+        gap = 0
         restored = False
         for index, message in enumerate(messages):
+            gap = len(kept) if index == stand else gap
             if index in held:
                 kept.append(message)
             elif index != place and reach.covers(message):
                 returned.append(message)
-                gaps.setdefault(message.id, len(kept))
             elif (shorter := reach.shortened(message)) is not None:
                 kept.append(shorter)
                 restored = True
@@ -266,27 +202,11 @@ class CheckpointChain:
                 restored = True
             else:
                 kept.append(message)
-        if place is None and head.rendered and returned:
-            stands = summary_message(head)
-            if any(message.id == stands.id for message in kept):  # a new revision of the first one bears that id
-                stands = stands.model_copy(update={"id": returned[0].id})
-            kept.insert(gaps.get(stands.id, gaps[returned[0].id]), stands)
+        if place is None and head.rendered and (returned or head.first_id in {message.id for message in kept}):
+            kept.insert(gap, _put_back(head, reach, kept))
             restored = True
         remnants = tuple(message for message in kept if is_pinned(message) and reach.is_remnant(message))
         return View(kept, head, tuple(returned), restored, remnants)
-
-    def _is_whole(self, head: CheckpointSummary) -> bool:
-        """Whether all of a chain is known, and it did anything: one that was read in part shows less than it did."""
-        if not self.partial:
-            return bool(self.reach(head).touched)
-        passed: set[str] = set()
-        record: CheckpointSummary | None = head
-        while record and record.checkpoint_id not in passed:
-            passed.add(record.checkpoint_id)
-            if not record.previous:
-                return bool(self.reach(head).touched)
-            record = self.by_id.get(record.previous)
-        return False
 
     def _named_head(self, message: BaseMessage) -> CheckpointSummary | None:
         ids = (summary_mark(message) or {}).get("checkpoint_ids") or [""]
@@ -295,44 +215,72 @@ class CheckpointChain:
     def implied_head(self, messages: Sequence[BaseMessage]) -> CheckpointSummary | None:
         """The newest checkpoint that the list stands on although it does not name it.
 
-        Its chain must be there whole (the originals were sent again), or what came right behind it must be: a fork from
-        before a compression holds part of what it covers and nothing of what came after, and stays as it is.
+        It holds what was replaced last, as it was, or something that came behind: any of them may be gone by now. A
+        fork from before a compression holds part of what it covers and nothing of what came after, and stays as it is.
         """
-        present = {message.id for message in messages}
+        present = {message.id: message for message in messages}
         for record in reversed(self.records):
             if record.strategy == REPAIR:
                 continue  # it lists orphans that were dropped, and stands in no chain
             reach = self.reach(record)
-            if record.rendered and present.isdisjoint(reach.covered):
+            if record.rendered and present.keys().isdisjoint(reach.covered):
                 continue  # somebody removed the summary message: it stays removed
-            if not present.isdisjoint({record.next_id, record.newest_id} - {""}) or (
-                self._is_whole(record) and reach.touched <= present
-            ):
+            last = present.get(record.last_id)
+            if (last is not None and reach.covers(last)) or not present.keys().isdisjoint(record.beyond):
                 return record
         return None
 
 
-def _was_cut(message: BaseMessage, reach: Reach) -> bool:
-    """Whether a message was shortened, and not because the user allowed that of the newest human message."""
-    shorter = reach.shortened(message)
-    return shorter is not None and not was_asked(shorter)
+def _put_back(head: CheckpointSummary, reach: Reach, kept: Sequence[BaseMessage]) -> HumanMessage:
+    """The summary message, under another id where a new revision of the first message bears its own."""
+    summary = summary_message(head)
+    there = {message.id for message in kept}
+    if summary.id not in there:
+        return summary
+    free = next((message_id for message_id in reach.covered if message_id not in there), f"{summary.id}-summary")
+    return summary.model_copy(update={"id": free})
 
 
-def _held(messages: Sequence[BaseMessage], reach: Reach, head: CheckpointSummary, *, stands: bool) -> set[int]:
+def _held(messages: Sequence[BaseMessage], reach: Reach, stand: int | None, *, puts_back: bool) -> set[int]:
     """The places of messages that came back and stay, with all of their spans (laws 1 and 6).
 
     Those that were pinned since; the newest human message, where what came after it is gone; and the human messages
     without which the list would begin with the model's words, or a call would come to follow them directly.
     """
+    gone = [p for p, m in enumerate(messages) if reach.covers(m) and not is_summary(m)]
     places = {p for p, m in enumerate(messages) if is_pinned(m) and (reach.covers(m) or reach.shortened(m))}
-    places.update(p for p in newest_human(messages) if reach.covers(messages[p]) or _was_cut(messages[p], reach))
+    newest = _newest_human(messages, gone, stand)
+    places.update(p for p in newest if reach.covers(messages[p]) or reach.cuts(messages[p]))
     held = Boundaries(messages).close(places) if places else places
-    gone = [p for p, m in enumerate(messages) if p not in held and reach.covers(m) and not is_summary(m)]
-    stand = None
-    if head.rendered and not stands and gone:  # where the summary message is put back
-        stand = next((place for place in gone if messages[place].id == head.first_id), gone[0])
-    stay = set(range(len(messages))).difference(gone)
-    return held | _opening(messages, stay, stand) | dividers(messages, stay, stand)
+    stay = set(range(len(messages))).difference(p for p in gone if p not in held)
+    summary = stand if puts_back else None
+    return held | _opening(messages, stay, summary) | dividers(messages, stay, summary)
+
+
+def _stand(messages: Sequence[BaseMessage], reach: Reach, head: CheckpointSummary) -> int | None:
+    """The place at which the summary message stood; `None` where the list holds nothing that it stands for.
+
+    That is where a message bears its id now, else before all that it stands for; and before what was kept behind that.
+    """
+    places = {message.id: place for place, message in reversed(list(enumerate(messages)))}
+    first = places.get(head.first_id) if head.rendered else None
+    if first is None:
+        first = next((p for p, m in enumerate(messages) if reach.covers(m)), None)
+    behind = places.get(head.next_id) if head.newest_id not in reach.covered else None
+    return first if first is None or behind is None else min(first, behind)
+
+
+def _newest_human(messages: Sequence[BaseMessage], gone: Sequence[int], stand: int | None) -> list[int]:
+    """The places of the newest human message: one that was replaced only if none that is younger was kept.
+
+    What was replaced may stand last all the same: a reducer puts what a client sends again behind all that is younger.
+    """
+    back = set(gone)
+    stay = [place for place in range(len(messages)) if place not in back]
+    younger = (messages[place] for place in stay if stand is not None and place > stand)
+    if any(kind_of(message) == "human" and not is_pinned(message) for message in younger):
+        return [stay[place] for place in newest_human([messages[place] for place in stay])]
+    return newest_human(messages)
 
 
 def _opening(messages: Sequence[BaseMessage], stay: set[int], stand: int | None) -> set[int]:

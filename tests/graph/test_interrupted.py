@@ -170,10 +170,6 @@ def test_200_threads_on_one_node_object_share_nothing() -> None:
 ACTIONS = ("say", "say", "say", "send all again", "edit", "delete", "delete two")
 
 
-@pytest.mark.xfail(
-    strict=False,
-    reason="after removals by the application and the whole list sent again, messages can come back out of order",
-)
 @given(st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 1_000)), min_size=12, max_size=30))
 def test_whatever_a_client_does_nothing_comes_back_twice_and_nothing_is_lost(actions: list[tuple[str, int]]) -> None:
     compressor = ContextCompressor(config=PrunerConfig.for_limit(LIMIT))
