@@ -25,7 +25,7 @@ from langchain_ctxcompress.engine.weighing import early, foresee, priced, refuse
 from langchain_ctxcompress.errors import CtxCompressError, InvalidMessagesError, StorageError
 from langchain_ctxcompress.ledger import goal_values
 from langchain_ctxcompress.limits import ContextWindow, PruneUrgency, classify_prune_urgency
-from langchain_ctxcompress.messages import ensure_ids, original_hash, repair_messages
+from langchain_ctxcompress.messages import ensure_ids, is_summary, original_hash, repair_messages
 from langchain_ctxcompress.storage import CheckpointSummary, StoreSteps, guard_messages
 from langchain_ctxcompress.storage.records import REPAIR
 from langchain_ctxcompress.strategies import (
@@ -40,6 +40,9 @@ from langchain_ctxcompress.tokens import Measured
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
+
+MOST_BEHIND = 32
+"""Ids of what was kept that a checkpoint remembers: any one of them tells that a list is from after it."""
 
 
 def compress(job: Job) -> EngineSteps[CompressionResult]:
@@ -292,12 +295,22 @@ def _finished(draft: CompressionDraft, prepared: Prepared) -> tuple[CheckpointSu
     after = prepared.request.overhead_tokens + draft.tokens
     newest = prepared.originals[-1].id if prepared.originals else ""
     *earlier, last = draft.checkpoints
-    update: dict[str, Any] = {"tokens_after": after, "newest_id": newest}
+    update: dict[str, Any] = {"tokens_after": after, "newest_id": newest, "behind": _behind(draft, prepared)}
     goals = prepared.request.goals
     given = tuple(goal_values(goals.given))
     if last.goals_given != given:  # of a strategy that knows no goals, or of a job that began under others
         update |= {"goals": tuple(goal_values(goals.now)), "goals_given": given}
     return (*earlier, last.model_copy(update=update))
+
+
+def _behind(draft: CompressionDraft, prepared: Prepared) -> tuple[str, ...]:
+    """What the last checkpoint of a draft remembers to have been kept behind all that was replaced."""
+    gone = {message_id for record in draft.checkpoints if record.strategy != REPAIR for message_id in record.covered}
+    head, messages = prepared.request.head, prepared.request.messages
+    if not gone:
+        return head.behind if head else ()
+    last = max((place for place, m in enumerate(messages) if m.id in gone or is_summary(m)), default=len(messages))
+    return tuple(message.id or "" for message in messages[last + 1 :][-MOST_BEHIND:])
 
 
 def _storing(steps: StoreSteps[T]) -> EngineSteps[T]:

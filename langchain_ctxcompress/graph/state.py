@@ -82,8 +82,9 @@ def update_by_id(before: Sequence[BaseMessage], after: Sequence[BaseMessage]) ->
     """The update that makes `add_messages` (or a delta reducer) turn one list into the other.
 
     What left is removed by id; what changed is written under its id, so that it keeps its place and is not streamed as
-    a new message. A parallel branch's write is not touched. Only where a message has to be put in between, or ids
-    repeat, is the whole list written anew.
+    a new message. A parallel branch's write is not touched; what it removed as well is removed once (`add_messages`
+    refuses to remove what is not there, so each message is written as it is before it is removed). Only where a message
+    has to be put in between, or ids repeat, is the whole list written anew.
 
     Args:
         before: The list in the state.
@@ -106,5 +107,5 @@ def update_by_id(before: Sequence[BaseMessage], after: Sequence[BaseMessage]) ->
 
         return [RemoveMessage(id=REMOVE_ALL_MESSAGES), *after]
     kept = set(order)
-    removed = [RemoveMessage(id=str(i)) for i in known if i not in kept]
+    removed = [update for i in known if i not in kept for update in (known[i], RemoveMessage(id=str(i)))]
     return [*removed, *(message for message in after if message is not known[message.id])]

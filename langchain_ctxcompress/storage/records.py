@@ -111,6 +111,7 @@ class CheckpointSummary(Record):
         last_id: The last replaced message.
         next_id: The first message that was kept behind them, else the last in front of them; `""` if none was kept.
         newest_id: The last message of the list at that time.
+        behind: What was kept behind all that was replaced, in order; the newest of it.
         count: Messages that the chain replaced.
         strategy: Which strategy made it.
         summariser: Who wrote the text: `model`, `extractive`, or `""`.
@@ -143,6 +144,7 @@ class CheckpointSummary(Record):
     last_id: str = ""
     next_id: str = ""
     newest_id: str = ""
+    behind: tuple[str, ...] = ()
     count: int = 0
     strategy: str = ""
     summariser: str = ""
@@ -162,7 +164,7 @@ class CheckpointSummary(Record):
     @property
     def beyond(self) -> set[str]:
         """Ids that a list from before it does not hold: what was kept behind, and what was cut last where it stands."""
-        return {self.next_id, self.newest_id, *list(self.altered)[-1:]} - {""}
+        return {self.next_id, self.newest_id, *self.behind, *list(self.altered)[-1:]} - {""}
 
     def dump(self) -> dict[str, Any]:
         """The record as the store holds it; message ids as they are (pydantic alters a lone surrogate in a key)."""

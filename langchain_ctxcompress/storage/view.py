@@ -182,7 +182,7 @@ class CheckpointChain:
         if head is None:
             return View(list(messages))
         reach = self.reach(head)
-        stand = _stand(messages, reach, head) if place is None else place
+        stand = _stand(messages, reach, head)
         held = _held(messages, reach, stand, puts_back=place is None and bool(head.rendered))
         kept: list[BaseMessage] = []
         returned: list[BaseMessage] = []
@@ -204,6 +204,9 @@ class CheckpointChain:
                 kept.append(message)
         if place is None and head.rendered and (returned or head.first_id in {message.id for message in kept}):
             kept.insert(gap, _put_back(head, reach, kept))
+            restored = True
+        elif place is not None and stand is not None and stand < place:
+            kept.insert(gap, kept.pop(next(i for i, message in enumerate(kept) if is_summary(message))))
             restored = True
         remnants = tuple(message for message in kept if is_pinned(message) and reach.is_remnant(message))
         return View(kept, head, tuple(returned), restored, remnants)
@@ -258,16 +261,19 @@ def _held(messages: Sequence[BaseMessage], reach: Reach, stand: int | None, *, p
 
 
 def _stand(messages: Sequence[BaseMessage], reach: Reach, head: CheckpointSummary) -> int | None:
-    """The place at which the summary message stood; `None` where the list holds nothing that it stands for.
+    """The place at which the summary message belongs; `None` where the list holds nothing that it stands for.
 
-    That is where a message bears its id now, else before all that it stands for; and before what was kept behind that.
+    That is where it stands, or a message bears its id now, else before all that it stands for; and before what was kept
+    behind that: a reducer puts it last where its id was removed in the same step.
     """
-    places = {message.id: place for place, message in reversed(list(enumerate(messages)))}
-    first = places.get(head.first_id) if head.rendered else None
-    if first is None:
-        first = next((p for p, m in enumerate(messages) if reach.covers(m)), None)
-    behind = places.get(head.next_id) if head.newest_id not in reach.covered else None
-    return first if first is None or behind is None else min(first, behind)
+    place = next((p for p, m in enumerate(messages) if is_summary(m)), None)
+    if place is None and head.rendered:
+        place = next((p for p, m in enumerate(messages) if m.id == head.first_id), None)
+    if place is None:
+        place = next((p for p, m in enumerate(messages) if reach.covers(m)), None)
+    behind = {head.next_id, *head.behind} if head.behind else set()
+    first = next((p for p, m in enumerate(messages) if m.id in behind), None)
+    return place if place is None or first is None else min(place, first)
 
 
 def _newest_human(messages: Sequence[BaseMessage], gone: Sequence[int], stand: int | None) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import re
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage
 from langchain_core.runnables import RunnableLambda
@@ -167,11 +168,25 @@ def test_200_threads_on_one_node_object_share_nothing() -> None:
         assert kept >= {f"h{i}" for i in range(12)}
 
 
-ACTIONS = ("say", "say", "say", "send all again", "edit", "delete", "delete two")
+ACTIONS = ("say", "say", "say", "send all again", "send some again", "edit", "delete", "delete two", "delete tail")
+SCRIPTS = st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 1_000)), min_size=12, max_size=30)
 
 
-@given(st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 1_000)), min_size=12, max_size=30))
+@settings(max_examples=15)
+@given(SCRIPTS)
 def test_whatever_a_client_does_nothing_comes_back_twice_and_nothing_is_lost(actions: list[tuple[str, int]]) -> None:
+    live(actions)
+
+
+@pytest.mark.slow
+@settings(max_examples=500)
+@given(SCRIPTS)
+def test_whatever_a_client_does_at_length(actions: list[tuple[str, int]]) -> None:
+    live(actions)
+
+
+def live(actions: list[tuple[str, int]]) -> None:
+    """Carry out what a client and an application do, and judge the state after each step."""
     compressor = ContextCompressor(config=PrunerConfig.for_limit(LIMIT))
     answers = iter(range(1_000))
     model = CheckingModel(
@@ -181,6 +196,7 @@ def test_whatever_a_client_does_nothing_comes_back_twice_and_nothing_is_lost(act
     )
     app = graph_of(compressor, model, InMemorySaver())
     known: dict[str, BaseMessage] = {}
+    said: list[str] = []
     deleted: set[str] = set()
     covered: set[str] = set()
     for turn, (action, drawn) in enumerate(actions):
@@ -189,6 +205,13 @@ def test_whatever_a_client_does_nothing_comes_back_twice_and_nothing_is_lost(act
         sent: list[BaseMessage] = [HumanMessage(f"question {turn}: " + "why is it so? " * 12, id=f"h{turn}")]
         if action == "send all again":
             sent = [m for m in known.values() if m.id not in deleted] + sent
+        elif action == "send some again":
+            dice = random.Random(drawn)
+            sent = [m for m in known.values() if m.id not in deleted and dice.random() < 0.5] + sent
+        elif action == "delete tail" and here:
+            gone = [str(m.id) for m in here[-1 - drawn % 6 :]]
+            app.update_state(THREAD, {"messages": [RemoveMessage(id=i) for i in gone]})
+            deleted.update(gone)
         elif action == "edit" and known:
             found = list(known.values())[drawn % len(known)]
             if found.id not in deleted:
@@ -200,6 +223,7 @@ def test_whatever_a_client_does_nothing_comes_back_twice_and_nothing_is_lost(act
         edited = {m.id for m in sent if m.id in known and m.content != known[m.id].content}
         state = app.invoke({"messages": sent}, THREAD)["messages"]
         known |= {str(m.id): m for m in [*sent, state[-1]]}
+        said += [i for i in known if i not in said]
         ids = [m.id for m in state]
         assert len(set(ids)) == len(ids)
         assert sum(map(is_summary, state)) <= 1
@@ -212,6 +236,9 @@ def test_whatever_a_client_does_nothing_comes_back_twice_and_nothing_is_lost(act
             archived = compressor.expand_message(message_id, session_id="t")
             assert archived is not None, message_id
             assert archived.content == known[message_id].content
+        assert not any(map(is_summary, before)) or any(map(is_summary, state)), "the summary is lost"
+        unedited = [i for i in there if not there[i].text.startswith("edited")]
+        assert unedited == sorted(unedited, key=said.index), "out of order"
         for message_id in edited & set(there):
             assert there[message_id].content == known[message_id].content
     assert model.failures == []

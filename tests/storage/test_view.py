@@ -40,6 +40,7 @@ def record(
             "first_id": previous.first_id if previous else gone[0].id,
             "last_id": gone[-1].id,
             "next_id": messages[end].id if end < len(messages) else "",
+            "behind": tuple(message.id for message in messages[end:]),
             "count": len(gone) + (previous.count if previous else 0),
             "rendered": f"Summary {number}" if rendered is None else rendered,
             **fields,
@@ -383,7 +384,7 @@ class TestMessagesThatWereCut:
             update={"content": "cut", "additional_kwargs": {MARK_KEY: {"kind": "cut"}}}
         )
         altered = {self.original.id: (content_hash(self.original), encode_message(self.short))}
-        self.cut = record(self.full, 3, 4, covered={}, altered=altered, rendered="", level=0, next_id="")
+        self.cut = record(self.full, 3, 4, covered={}, altered=altered, rendered="", level=0, next_id="", behind=())
         self.chain = CheckpointChain([self.cut])
         self.list = [*self.full[:3], self.short, *self.full[4:]]
 
