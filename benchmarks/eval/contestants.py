@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import BaseMessage, trim_messages
+from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, trim_messages
 
 from langchain_ctxcompress import ContextCompressor, PrunerConfig
 from langchain_ctxcompress.summarize import ChatModelSummariser
@@ -106,6 +108,12 @@ class Bands(Ours):
     strategy = "bands"
 
 
+class ClearTools(Ours):
+    name = "clear-tools"
+    strategy = "clear-tools"
+    uses_model = False
+
+
 class Pack(Ours):
     name = "pack"
     strategy = "pack"
@@ -197,23 +205,80 @@ class Middleware(Contestant):
         return self.messages
 
 
-OURS: tuple[type[Contestant], ...] = (Ladder, LadderAlone, MiddleOut, Pack, TopDown)
-ON_REQUEST: tuple[type[Contestant], ...] = (Bands,)
-"""Play only where they are named: `bands` removes no message, so in a window this small it asks without end."""
+class DeepAgents(Contestant):
+    """The summarisation of deepagents; the state keeps the whole list, and what was summarised is in a file.
 
-PEERS: tuple[type[Contestant], ...] = (LangMem, Middleware, Trimming)
+    Its agent finds things in that file with a tool of deepagents that finds lines; the search here is kinder: it ranks
+    them by how much of the question they say.
+    """
+
+    name = "deepagents"
+    searches = True
+
+    def setup(self) -> None:
+        from deepagents.backends import FilesystemBackend
+        from deepagents.middleware.summarization import SummarizationMiddleware
+
+        self.folder = TemporaryDirectory()
+        self.middleware = SummarizationMiddleware(
+            model=self.model,
+            backend=FilesystemBackend(root_dir=self.folder.name, virtual_mode=True),
+            trigger=("tokens", self.window),
+            keep=("tokens", self.window // 2),
+            token_counter=self.count,
+            trim_tokens_to_summarize=None,
+        )
+        self.messages: list[BaseMessage] = []
+        self.system: SystemMessage | None = None
+        self.state: dict[str, Any] = {}
+
+    def step(self, new: Sequence[BaseMessage]) -> list[BaseMessage]:
+        from langchain.agents.middleware import ExtendedModelResponse, ModelRequest, ModelResponse
+
+        for message in new:
+            if isinstance(message, SystemMessage):
+                self.system = message
+            else:
+                self.messages.append(message)
+        sent: list[BaseMessage] = []
+
+        def answer(request: ModelRequest) -> ModelResponse:
+            sent.extend(request.messages)
+            return ModelResponse(result=[AIMessage("")])
+
+        state: Any = {"messages": self.messages, **self.state}
+        request = ModelRequest(
+            model=self.model, messages=list(self.messages), system_message=self.system, state=state, tools=[]
+        )
+        response = self.middleware.wrap_model_call(request, answer)
+        if isinstance(response, ExtendedModelResponse) and response.command is not None:
+            self.state |= {key: value for key, value in (response.command.update or {}).items() if key != "messages"}
+            self.rounds += 1
+        return [*([self.system] if self.system else []), *sent]
+
+    def find(self, question: str) -> Iterable[str]:
+        words = {word.casefold() for word in question.split()}
+        files = sorted(Path(self.folder.name).rglob("*.md"))
+        lines = [line for file in files for line in file.read_text(encoding="utf-8").split("\n")]
+        said = [(sum(word in line.casefold() for word in words), line) for line in lines]
+        return [line for count, line in sorted(said, key=lambda entry: -entry[0])[:SEARCHED] if count]
+
+
+OURS: tuple[type[Contestant], ...] = (Ladder, LadderAlone, MiddleOut, Bands, Pack, ClearTools, TopDown)
+
+PEERS: tuple[type[Contestant], ...] = (LangMem, Middleware, DeepAgents, Trimming)
 
 
 def available(names: Sequence[str] = ()) -> tuple[type[Contestant], ...]:
     """Everybody whose library is installed.
 
     Args:
-        names: Names or parts of names; without any, all but `ON_REQUEST`.
+        names: Names or parts of names; without any, all.
     """
     import importlib.util
 
-    missing = {LangMem: "langmem", Middleware: "langchain"}
+    missing = {LangMem: "langmem", Middleware: "langchain", DeepAgents: "deepagents"}
     peers = [peer for peer in PEERS if importlib.util.find_spec(missing.get(peer, "langchain_core")) is not None]
     if not names:
         return (*OURS, *peers)
-    return tuple(each for each in (*OURS, *ON_REQUEST, *peers) if any(part in each.name for part in names))
+    return tuple(each for each in (*OURS, *peers) if any(part in each.name for part in names))

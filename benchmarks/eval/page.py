@@ -35,15 +35,17 @@ _NOTES = """\
 ## How to read it
 
 - `trim_messages` and `top-down-truncation` keep the end of the list and nothing else: they are here as the floor. \
-`pack` keeps what fits by priority. `bands` shortens messages where they stand and never removes one, so it cannot \
-hold a window that is a tenth of the session, and is left out.
-- `SummarizationMiddleware` and langmem call the summariser less often than this package in so small a window, and \
+`pack` keeps what fits by priority. `bands` shortens messages where they stand and `clear-tools` empties old tool \
+results: neither removes a message, so neither can hold a window that is a tenth of the session. What each of them sent \
+stands in the second table; each step over the window counts as degraded.
+- `SummarizationMiddleware`, deepagents and langmem call the summariser less often than this package in so small a window, and \
 have it read less: in that they are ahead. The ledger stands in the window too, so there is less room between two \
 compressions.
 - The aims of this package are: over 95 % of the items and all side constraints in context with a lossy model, over \
 90 % without a model, the rest found by search, and no stale value restated. Where a cell falls short, it does.
 - The peers restate fewer stale values: they keep few values at all.
-- langmem's state keeps the whole list, so nothing is gone for good; it has no search for it.
+- langmem's state keeps the whole list, so nothing is gone for good; it has no search for it. deepagents writes what it \
+summarised into a file, in which its agent can look for lines; here they are ranked by the words of the question.
 """
 
 LOSSY = (
@@ -73,7 +75,9 @@ def page(
         summariser: What the summariser is, as the end of a sentence.
     """
     peers = ", ".join(
-        f"{name} {found}" for name in ("langmem", "langchain", "langchain-core") if (found := _version(name))
+        f"{name} {found}"
+        for name in ("langmem", "langchain", "deepagents", "langchain-core")
+        if (found := _version(name))
     )
     parts = [
         _ABOUT.format(

@@ -7,6 +7,7 @@ are likely small talk, artifacts, the remaining facts by weight. Rules and the g
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import exp, log
@@ -44,6 +45,8 @@ _RARE = 2
 """Messages that may say a word that is no common topic: the user's, and an answer that echoes it."""
 _OPEN_SHOWN = 3
 _FILES_SHOWN = 8
+_SERIES_SHOWN = 3
+_BARE = frozenset({"quantity", "percent"})
 _MAX_LINE = 600
 
 
@@ -210,12 +213,24 @@ def _artifact_lines(artifacts: tuple[ArtifactRecord, ...]) -> list[_Line]:
 
 
 def _value_lines(values: tuple[ValueRecord, ...], said: str) -> list[_Line]:
+    """The values that stand in no other line.
+
+    A bare number goes before a value that names or measures something, and of a series ("day: 6; day: 7; …") the newest
+    stay before any other of it: one counter must not take the room of an order number.
+    """
     lines: list[_Line] = []
-    for value in values:
+    series: Counter[tuple[str, ...]] = Counter()
+    for value in sorted(values, key=lambda value: (-value.order, value.text)):
         if value.text in said or (value.by in {"ai", "tool"} and value.uses < 2):
             continue
+        bare = value.value_kind in _BARE and not any(char.isalpha() for char in value.text)
+        name = (value.value_kind, *value.key)
+        place = series[name]
+        series[name] += 1
+        if bare and place >= _SERIES_SHOWN:
+            continue
         text = f"{value.subject}: {value.text}" if value.subject else value.text
-        rank = (8, 0 if value.by == "user" else 1, -value.uses, -value.order)
+        rank = (8, 2 if bare else 0 if value.by == "user" else 1, place // _SERIES_SHOWN, -value.uses, -value.order)
         lines.append(_Line("values", escape(text)[:_MAX_LINE], rank, value.order))
     return lines
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from langchain_ctxcompress.ledger import Goal, Ledger, escape, merge, render
+from langchain_ctxcompress.ledger.records import ValueRecord
 from tests.ledger.talk import said, shown, words
 
 LINES = [
@@ -81,3 +84,25 @@ def test_escaping_is_one_line_and_idempotent(text: str) -> None:
 
 def test_what_is_no_tag_stays_as_written() -> None:
     assert escape("keep a < b and 3 <4, a->b") == "keep a < b and 3 <4, a->b"
+
+
+def counter(name: str, number: int, order: int, **fields: Any) -> ValueRecord:
+    return ValueRecord(text=str(number), subject=name, key=(name,), value_kind="quantity", order=order, **fields)
+
+
+@given(st.integers(5, 60), st.integers(12, 60), st.sampled_from(("user", "call")))
+def test_a_series_of_bare_numbers_does_not_take_the_room_of_values_that_matter(
+    many: int, room: int, by: Literal["user", "call"]
+) -> None:
+    series = [counter("page", number, order=10 + number, uses=1 + number % 4, by=by) for number in range(many)]
+    matter = [
+        ValueRecord(text="KX-4471", subject="order number", key=("number", "order"), value_kind="id", order=0, by=by),
+        ValueRecord(text="$4,200", subject="deposit", key=("deposi",), value_kind="amount", order=1, by=by),
+        ValueRecord(text="14 May", subject="due", key=("due",), value_kind="date", order=2, by=by),
+        ValueRecord(text="0171 555 2233", subject="phone", key=("phone",), value_kind="phone", order=3, by=by),
+    ]
+    text = shown(Ledger(values=(*matter, *series)), room)
+    pages = text.count("page: ")
+    assert pages <= 3
+    if pages:
+        assert [value.text for value in matter if value.text not in text] == []
