@@ -36,16 +36,16 @@ _NOTES = """\
 
 - `trim_messages` and `top-down-truncation` keep the end of the list and nothing else: they are here as the floor. \
 `pack` keeps what fits by priority. `bands` shortens messages where they stand and `clear-tools` empties old tool \
-results: neither removes a message, so neither can hold a window that is a tenth of the session. What each of them sent \
-stands in the second table; each step over the window counts as degraded.
-- `SummarizationMiddleware`, deepagents and langmem call the summariser less often than this package in so small a window, and \
-have it read less: in that they are ahead. The ledger stands in the window too, so there is less room between two \
-compressions.
+results: neither removes a message, so neither can hold a window that is a tenth of the session. What each of them \
+sent stands in the second table; each step over the window counts as degraded.
+- `SummarizationMiddleware`, deepagents and langmem call the summariser less often than this package in so small a \
+window, and have it read less: in that they are ahead. The ledger stands in the window too, so there is less room \
+between two compressions.
 - The aims of this package are: over 95 % of the items and all side constraints in context with a lossy model, over \
 90 % without a model, the rest found by search, and no stale value restated. Where a cell falls short, it does.
 - The peers restate fewer stale values: they keep few values at all.
-- langmem's state keeps the whole list, so nothing is gone for good; it has no search for it. deepagents writes what it \
-summarised into a file, in which its agent can look for lines; here they are ranked by the words of the question.
+- langmem's state keeps the whole list, so nothing is gone for good; it has no search for it. deepagents writes what \
+it summarised into a file, in which its agent can look for lines; here they are ranked by the words of the question.
 """
 
 LOSSY = (

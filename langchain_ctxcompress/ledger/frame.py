@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
 
-from langchain_ctxcompress.ledger.lexicon import plain, read, stem
+from langchain_ctxcompress.ledger.lexicon import MARKS, plain, read, stem
 from langchain_ctxcompress.ledger.statements import BEING
 from langchain_ctxcompress.ledger.values import FoundValue, find_values
 from langchain_ctxcompress.ledger.words.linking import ADDITIVE, ADDITIVE_UNSPACED, JOINING, LEADING
@@ -15,7 +15,7 @@ from langchain_ctxcompress.ledger.words.linking import ADDITIVE, ADDITIVE_UNSPAC
 VALUE, OTHER = "\ufffc", "\ufffd"
 """Marks in the place of the value, and of other values."""
 
-_TOKEN = re.compile(rf"[^\W_]+(?:['-][^\W_]+)*|[{VALUE}{OTHER}]|[,;:!?()—–]|\s-\s")
+_TOKEN = re.compile(rf"(?:[^\W_]|[{MARKS}])+(?:['-](?:[^\W_]|[{MARKS}])+)*|[{VALUE}{OTHER}]|[,;:!?()—–]|\s-\s")
 _MARKS = frozenset(",;:!?()—–") | {" - "}
 _BEING_STEMS = frozenset(map(stem, BEING))
 COUNTED = frozenset({"quantity", "number"})

@@ -17,7 +17,11 @@ from itertools import pairwise
 from langchain_ctxcompress.ledger.words import SPACED, UNSPACED
 
 _SMALL_TALK = frozenset({"ack", "feel", "past", "now", "ask", "want", "trouble"})
-_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
+# Vowel signs and accents that stand for themselves are marks, no letters, but belong to their words.
+MARKS = "\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
+"""Ranges of such marks, for a character class; among Indic letters, without the bars that end a sentence."""
+
+_WORD = re.compile(rf"(?:[^\W_]|[{MARKS}])+(?:['-](?:[^\W_]|[{MARKS}])+)*")
 _UNSPACED_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f]")
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _SCRIPTS = (

@@ -15,6 +15,7 @@ from typing import Literal
 from langchain_ctxcompress.ledger.lexicon import Reading, read, split_words, stem, word_set
 from langchain_ctxcompress.ledger.values import FoundValue, find_values
 from langchain_ctxcompress.ledger.voice import Sentence
+from langchain_ctxcompress.ledger.wishes import asks_for_good, find_wish
 
 RULE_WEIGHT = 0.5
 RULE_STANDING = 1.2
@@ -26,6 +27,7 @@ _NOVEL = 3.0
 _MOSTLY_NOVEL = 1.6
 _VALUE = 0.3
 _ANNOUNCED = 2.2
+_WISHED = 1.3
 _STANDING = {
     "scope": 1.0,
     "universal": 1.0,
@@ -150,14 +152,18 @@ def judge(sentence: Sentence, novelty: float) -> Judgement:
     values = tuple(find_values(text))
     question = text.rstrip("\"'”’»)").endswith(("?", "？", "؟")) or (reading.unspaced and "吗" in text[-3:])
     whole = reading
-    core = _core(spoken)
-    if core != spoken and not reading.has(*_STANDING, "aside"):
+    wish = find_wish(spoken)
+    told_for_good = (wish is not None and wish.lasts) or (question and asks_for_good(spoken))
+    question = question and wish is None and not told_for_good
+    core = wish.text if wish else _core(spoken)
+    if wish or (core != spoken and not reading.has(*_STANDING, "aside")):
         reading = read(core)  # in the language of the sentence itself, whatever language its lead is in
     imperative = _is_imperative(core, reading) and (
         core == spoken or reading.has("please", "not", "universal", "scope")
     )
     definite = _is_definite(core)
     standing = _standing(reading, imperative=imperative, question=question)
+    standing += _WISHED if told_for_good else 0.0
     if sentence.intro and not question and read(sentence.intro).has("rulehead", "scope"):
         standing += _ANNOUNCED
     score = _BIAS + _NOVEL * novelty + _MOSTLY_NOVEL * max(0.0, novelty - 0.5) + standing
@@ -165,7 +171,7 @@ def judge(sentence: Sentence, novelty: float) -> Judgement:
     score += _VALUE if values else 0.0
     passing = _passing(reading, question=question)
     score -= passing
-    steady = standing - passing / 2
+    steady = max(standing, RULE_STANDING) if told_for_good else standing - passing / 2
     if len(spoken) * 2 < len(text):
         steady, score = 0.0, -5.0  # mostly a quotation: somebody else's words
     if _MARKER.match(text):

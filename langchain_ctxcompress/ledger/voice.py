@@ -44,7 +44,7 @@ _BULLET = re.compile(r"\s*(?:[-*•·–‣]|\(?\d{1,3}[.)]|\(?[a-z][.)]|\[[ xX]
 _HEADING = re.compile(r"\s*#{1,6}\s+\S")
 _QUOTE_PAIRS = {'"': '"', "“": "”", "„": "“”", "«": "»", "»": "«", "「": "」", "『": "』", "‹": "›"}
 _END_MARKS = ".!?…"
-_WIDE_END_MARKS = "。！？｡"
+_WIDE_END_MARKS = "。！？｡।॥؟۔"
 _CLOSERS = "\"'”’»)]」』*_"
 _ABBREVIATIONS = word_set(
     """
