@@ -238,6 +238,7 @@ def test_adversarial_texts_take_linear_time(text: str) -> None:
 
 def test_usage_is_read_where_it_is_given() -> None:
     usage = {"input_tokens": 12, "output_tokens": 3, "total_tokens": 15}
-    assert usage_of(said(usage_metadata=usage)) == (12, 3)
-    assert usage_of(said()) == (0, 0)
-    assert usage_of(HumanMessage("no answer of a model")) == (0, 0)
+    assert usage_of(said(usage_metadata=usage)) == (12, 3, 0)
+    assert usage_of(said(usage_metadata={**usage, "input_token_details": {"cache_read": 7}})) == (12, 3, 7)
+    assert usage_of(said()) == (0, 0, 0)
+    assert usage_of(HumanMessage("no answer of a model")) == (0, 0, 0)
