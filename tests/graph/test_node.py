@@ -24,7 +24,6 @@ from tests.support.models import CheckingModel, ScriptedChatModel
 from tests.support.sizes import independent_tokens
 
 LIMIT = 1_500
-EXCHANGES = 200
 
 
 def words(i: int) -> str:
@@ -59,9 +58,28 @@ def answer(prompt: list[BaseMessage]) -> str:
     return f"answer to: {str(prompt[-1].content)[:40]} " + "because of this and that " * 6
 
 
+CLIENTS = pytest.mark.parametrize("client", ["ids", "no ids", "sends all again"])
+
+
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
-@pytest.mark.parametrize("client", ["ids", "no ids", "sends all again"])
-def test_200_exchanges_streamed_at_a_small_limit(kind, client, tmp_path):
+@CLIENTS
+def test_exchanges_streamed_at_a_small_limit(kind, client, tmp_path):
+    talk_and_judge(kind, client, tmp_path, 60)
+
+
+def test_200_exchanges_streamed_at_a_small_limit(tmp_path):
+    talk_and_judge("sqlite", "ids", tmp_path, 200)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+@CLIENTS
+def test_200_exchanges_of_each_client(kind, client, tmp_path):
+    talk_and_judge(kind, client, tmp_path, 200)
+
+
+def talk_and_judge(kind, client, tmp_path, exchanges):
+    """Some compressions in a row, each followed by steps of a client that sends what is new, or all it knows."""
     archive = tmp_path / "archive.db"
     model = CheckingModel(answer, limit=LIMIT, room=0)
     compressor = ContextCompressor(config=PrunerConfig.for_limit(LIMIT), store=archive)
@@ -70,7 +88,7 @@ def test_200_exchanges_streamed_at_a_small_limit(kind, client, tmp_path):
     config = {"configurable": {"thread_id": "a thread"}}
     with saver(kind, tmp_path) as checkpointer:
         app = graph_with(CompressionNode(compressor), model, checkpointer)
-        for i in range(EXCHANGES):
+        for i in range(exchanges):
             question = HumanMessage(words(i), id=None if client == "no ids" else f"h{i}")
             sent.append(question)
             given = [question]
@@ -101,7 +119,7 @@ def test_200_exchanges_streamed_at_a_small_limit(kind, client, tmp_path):
     wanted = {m.id: m.content for m in (*sent, *answers)}
     gone = sorted(set(wanted) - set(here))
     assert set(wanted) - left <= set(gone)
-    assert len(gone) > 300
+    assert len(gone) > 1.5 * exchanges
     fetched = fetch_in_another_process(archive, gone)
     assert fetched == {message_id: wanted[message_id] for message_id in gone}
 

@@ -397,7 +397,7 @@ async def test_many_threads_of_one_graph_at_once() -> None:
             state = await app.ainvoke({"messages": [said]}, config)
         return state["messages"]
 
-    for number, messages in enumerate(await asyncio.gather(*(talk(f"user{n}") for n in range(20)))):
+    for number, messages in enumerate(await asyncio.gather(*(talk(f"user{n}") for n in range(8)))):
         own = [m for m in messages if m.type == "human" and not is_summary(m)]
         assert own
         assert all(str(m.content).startswith(f"user{number} says") for m in own)
