@@ -137,7 +137,14 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "pack_messages",
         "register_strategy",
     ),
-    "summarize": ("ChatModelSummariser", "CompressionLevel", "PreservationStrategy", "SummaryMode", "register_mode"),
+    "summarize": (
+        "AgentCall",
+        "ChatModelSummariser",
+        "CompressionLevel",
+        "PreservationStrategy",
+        "SummaryMode",
+        "register_mode",
+    ),
     "tokens": ("count_tokens", "estimate_tokens", "truncate_to_tokens"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from langchain_ctxcompress.ledger import Goals
     from langchain_ctxcompress.storage import RedactHook
     from langchain_ctxcompress.strategies import CompressionStrategy
-    from langchain_ctxcompress.summarize import ChatModelSummariser, SummaryMode
+    from langchain_ctxcompress.summarize import AgentCall, ChatModelSummariser, SummaryMode
 
 # The rooms behind a compressor are imported when the first one is made: a program that only names the class, or only
 # makes a config, starts without them.
@@ -133,6 +133,7 @@ class ContextCompressor(Originals):
         events: EventSink | None = None,
         goal: Goals | None = None,
         mode: str | SummaryMode | None = None,
+        agent: AgentCall | None = None,
     ) -> CompressionResult:
         """Make a list smaller where it is at or over its soft limit.
 
@@ -152,6 +153,8 @@ class ContextCompressor(Originals):
                 the summary; `result.goals` is it with what was reported. `None` goes on with those the session has,
                 `()` ends them; the same goal passed again keeps its progress.
             mode: What kind of conversation it is, for this call.
+            agent: What the agent's model is called with, for `summariser_input="prefix"`: its tools and system prompt.
+                By default the summariser, which is then the agent's model, without tools.
 
         Returns:
             The new list, what became of it, and why.
@@ -175,6 +178,7 @@ class ContextCompressor(Originals):
             background=background,
             goal=goal,
             mode=mode,
+            agent=agent,
         )
         result = engine.at_once(job)
         if result is None:
@@ -196,6 +200,7 @@ class ContextCompressor(Originals):
         events: EventSink | None = None,
         goal: Goals | None = None,
         mode: str | SummaryMode | None = None,
+        agent: AgentCall | None = None,
     ) -> CompressionResult:
         """As `compress`, without blocking the loop."""
         from langchain_ctxcompress import engine
@@ -211,6 +216,7 @@ class ContextCompressor(Originals):
             background=background,
             goal=goal,
             mode=mode,
+            agent=agent,
         )
         result = engine.at_once(job)
         if result is None:
@@ -263,6 +269,7 @@ class ContextCompressor(Originals):
         background: bool = False,
         goal: Goals | None = None,
         mode: str | SummaryMode | None = None,
+        agent: AgentCall | None = None,
     ) -> Job:
         from langchain_ctxcompress.engine import Job, Sessions
         from langchain_ctxcompress.ledger import read_goals
@@ -283,6 +290,7 @@ class ContextCompressor(Originals):
             mode=resolve_mode(mode or self.mode or (config or self.config).mode),
             goals=None if goal is None else read_goals(goal),
             summariser=self.summariser is not None,
+            agent=agent,
             model=self.summariser.model if self.summariser else None,
             summariser_window=self.summariser.window_tokens if self.summariser else None,
             background=self.background if background else None,

@@ -13,7 +13,7 @@ from langchain_ctxcompress.ledger import Goal
 from langchain_ctxcompress.limits import PrunerConfig
 from langchain_ctxcompress.storage import View
 from langchain_ctxcompress.strategies import CompressionRequest, CompressionStrategy, Tools
-from langchain_ctxcompress.summarize import CompressionTask, Mode, SummaryMode
+from langchain_ctxcompress.summarize import AgentCall, CompressionTask, Mode, SummaryMode
 from langchain_ctxcompress.tokens import Measured
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ class Job:
         mode: What kind of conversation it is.
         goals: The goals the caller passes; `None` goes on with those the session has.
         summariser: Whether there is a chat model.
+        agent: What the agent's model is called with; `None` where nobody says.
         model: The chat model itself, for what is known of its size; `None` without one.
         summariser_window: Its window in tokens; `None` where it is not known.
         background: Where a compression may be worked out while the conversation goes on; `None`: within the step.
@@ -107,9 +108,17 @@ class Job:
     mode: str | SummaryMode = Mode.ASSISTANT
     goals: tuple[Goal, ...] | None = None
     summariser: bool = False
+    agent: AgentCall | None = None
     model: Any = None
     summariser_window: int | None = None
     background: Background | None = None
+
+    @property
+    def prefix(self) -> AgentCall | None:
+        """Whose prompt the summariser is shown; `None` where it is shown a transcript."""
+        if not self.summariser or self.config.summariser_input != "prefix":
+            return None
+        return self.agent or AgentCall(self.model)
 
     @property
     def session_id(self) -> str:

@@ -237,6 +237,7 @@ def _prepare(job: Job) -> StoreSteps[Prepared]:
         summariser=job.summariser,
         summariser_window=job.summariser_window,
         instructions=job.instructions,
+        agent=job.prefix,
         mode=job.mode,
         goals=goals_of(head).with_given(job.goals),
     )

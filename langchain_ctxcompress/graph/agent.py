@@ -17,6 +17,7 @@ from langchain_ctxcompress.doors import compressor_of
 from langchain_ctxcompress.graph.node import CompressionNode
 from langchain_ctxcompress.graph.overhead import OverheadCounter
 from langchain_ctxcompress.graph.state import CompressionState
+from langchain_ctxcompress.summarize import AgentCall
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -67,7 +68,9 @@ def compressed_react_agent(
         return {"messages": [await bound.ainvoke([*system, *state["messages"]])]}
 
     graph: Any = StateGraph(State)
-    graph.add_node("compress", CompressionNode(engine, background=background, overhead_tokens=overhead))
+    sent = AgentCall(model, tuple(tools), system[0] if system else None)
+    node = CompressionNode(engine, background=background, overhead_tokens=overhead, agent=sent)
+    graph.add_node("compress", node)
     graph.add_node("model", RunnableLambda(call, afunc=acall))
     graph.add_edge(START, "compress")
     graph.add_edge("compress", "model")

@@ -34,7 +34,7 @@ from langchain_ctxcompress.graph.state import session_of, update_by_id
 from langchain_ctxcompress.graph.system_prompt import SystemPrompt, SystemPromptSource, goal_update, goals_in
 from langchain_ctxcompress.ledger import Goals, read_goals
 from langchain_ctxcompress.limits import PrunerConfig, input_window
-from langchain_ctxcompress.summarize import is_overflow
+from langchain_ctxcompress.summarize import AgentCall, is_overflow
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +43,9 @@ RECORD_KEY = "ctxcompress_request"
 
 UNKNOWN = {"overhead_tokens": 0, "window_tokens": None, "compressed": False}
 """The record of a thread whose first request is still to come."""
+
+MOST_AGENTS = 256
+"""Threads whose last request is remembered for `summariser_input="prefix"`: models and tools are shared, not copied."""
 
 RESCUE_SHARE = 0.7
 """After an overflow: the hard limit of the second try, as a share of what was sent. The window is not known better."""
@@ -114,6 +117,7 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
         self.compressor = compressor_of(compressor, arguments)
         self.background = background
         self.tools = []
+        self._agents: dict[str, AgentCall] = {}
         self._overhead = OverheadCounter(self.compressor.count_text, self.compressor.count)
 
     def before_model(self, state: CompressionAgentState, runtime: Runtime[Any]) -> dict[str, Any] | None:
@@ -144,6 +148,7 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
     ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
         """Record what the request is like; compress it here where it is new and due, or was refused as too long."""
         record = self._record(self._prompted(request))
+        self._remember(request)
         result = None
         if self._is_due(request, record):
             result = self.compressor.compress(
@@ -165,6 +170,7 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
     ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
         """As `wrap_model_call`, without blocking the loop."""
         record = self._record(self._prompted(request))
+        self._remember(request)
         result = None
         if self._is_due(request, record):
             result = await self.compressor.acompress(
@@ -217,6 +223,19 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
             "compressed": bool(known.get("compressed")),
         }
 
+    def _remember(self, request: ModelRequest[Any]) -> None:
+        """What a thread's model is called with, for a summary that is asked for behind the same prompt."""
+        if self.compressor.summariser is None:
+            return
+        prompted = self._prompted(request)
+        session = session_of(get_config()) or ""
+        self._agents.pop(session, None)
+        self._agents[session] = AgentCall(
+            request.model, tuple(request.tools), prompted.system_message, dict(request.model_settings or {})
+        )
+        while len(self._agents) > MOST_AGENTS:
+            self._agents.pop(next(iter(self._agents)), None)
+
     def _config(self, record: dict[str, Any], overrides: Overrides) -> PrunerConfig:
         """The limits: the compressor's own, else those that fit the model that is called; over both the thread's."""
         window = record.get("window_tokens")
@@ -232,12 +251,17 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
         settings = {"background": self.background, **overrides.arguments}
         if focus is not None:
             settings |= {"force": True, "instructions": focus or settings.get("instructions", "")}
+        limits, session = self._config(record, overrides), session_of(config)
+        agent = self._agents.get(session or "")
+        if agent is None and limits.summariser_input == "prefix":  # a thread that this process has not called yet
+            limits = limits.model_copy(update={"summariser_input": "transcript"})
         return {
             "goal": goals_in(state, overrides.goal_or(self.goal)),
             **settings,
-            "session_id": session_of(config),
+            "agent": agent,
+            "session_id": session,
             "overhead_tokens": record["overhead_tokens"],
-            "config": self._config(record, overrides),
+            "config": limits,
             "store": runtime.store if runtime is not None else None,
             "events": StepEvents(config, runtime.stream_writer if runtime is not None else None),
         }

@@ -25,6 +25,7 @@ from langchain_ctxcompress.graph.system_prompt import (
     goals_in,
 )
 from langchain_ctxcompress.ledger import Goals, read_goals
+from langchain_ctxcompress.summarize import AgentCall
 from langchain_ctxcompress.tokens import continues
 
 if TYPE_CHECKING:
@@ -57,6 +58,9 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
             `ctx_system_prompt` for the model node. Goals that no summary message restates yet follow it.
         overhead_tokens: Size of what your model node sends besides the messages and `system_prompt` (tool schemas), in
             tokens; it counts towards the limits.
+        agent: What your model node calls its model with (model, tools, system message), for
+            `PrunerConfig(summariser_input="prefix")`. By default the compressor's model, without tools, behind
+            `system_prompt`.
         **arguments: Arguments of a `ContextCompressor`.
 
     Raises:
@@ -75,6 +79,7 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
         goal: Goals | None = None,
         system_prompt: SystemPrompt | None = None,
         overhead_tokens: int = 0,
+        agent: AgentCall | None = None,
         **arguments: Any,
     ) -> None:
         if mode not in ("replace", "view"):
@@ -89,6 +94,7 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
         self.goal = None if goal is None else read_goals(goal)
         self._system_prompt = SystemPromptSource(system_prompt)
         self.overhead_tokens = overhead_tokens
+        self.agent = agent
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **_kwargs: Any) -> dict[str, Any]:  # noqa: A002
         """Compress the messages of a state.
@@ -135,10 +141,18 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
             **settings,
             "overhead_tokens": self.overhead_tokens + self._size(prompt),
             "session_id": session_of(config),
+            "agent": self._agent(prompt),
             "config": overrides.config(self.compressor.config),
             "store": runtime.store if runtime else None,
             "events": StepEvents(config, runtime.stream_writer if runtime else None),
         }
+
+    def _agent(self, prompt: str) -> AgentCall | None:
+        """What the model node calls its model with, as far as the node knows."""
+        summariser = self.compressor.summariser
+        if self.agent is not None or summariser is None:
+            return self.agent
+        return AgentCall(summariser.model, system=SystemMessage(prompt) if prompt else None)
 
     def _size(self, prompt: str) -> int:
         return self.compressor.count([SystemMessage(prompt)])[0] if prompt else 0

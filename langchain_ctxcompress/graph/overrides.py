@@ -23,7 +23,7 @@ OVERRIDE_KEY = "ctxcompress"
 """Where overrides stand, in `configurable` and in the context."""
 
 _DOORS_OWN = frozenset(
-    {"self", "messages", "session_id", "force", "overhead_tokens", "config", "store", "events", "goal"}
+    {"self", "messages", "session_id", "force", "overhead_tokens", "config", "store", "events", "goal", "agent"}
 )
 """Arguments of `compress` that a door gives, and no thread."""
 

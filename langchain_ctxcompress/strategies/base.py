@@ -21,7 +21,7 @@ from langchain_ctxcompress.ledger import Goal, GoalSet
 from langchain_ctxcompress.limits import ContextWindow, PrunerConfig, PruneUrgency, select_turns_for_summarization
 from langchain_ctxcompress.messages import Boundaries, dividers, is_pinned, is_summary, kind_of, newest_human
 from langchain_ctxcompress.storage import CheckpointSummary
-from langchain_ctxcompress.summarize import CompressionTask, Mode, SummaryMode, TaskResult
+from langchain_ctxcompress.summarize import AgentCall, CompressionTask, Mode, SummaryMode, TaskResult
 
 Steps = Generator[list[CompressionTask], list[TaskResult], "CompressionDraft"]
 
@@ -101,6 +101,8 @@ class CompressionRequest:
         summariser: Whether a chat model may be asked; otherwise the extractive summariser writes.
         summariser_window: The summariser's input window in tokens; `None` where it is not known.
         instructions: The caller's own, for the summariser.
+        agent: What the agent's model is called with, where the summariser is shown the conversation as that model is;
+            `None`: it is shown a transcript.
         mode: What kind of conversation it is (P4).
         goals: What the work is for: restated word for word, never compressed.
         given: The list before any rung; empty where this is the first.
@@ -120,6 +122,7 @@ class CompressionRequest:
     summariser: bool = False
     summariser_window: int | None = None
     instructions: str = ""
+    agent: AgentCall | None = None
     mode: str | SummaryMode = Mode.ASSISTANT
     goals: GoalSet = field(default_factory=GoalSet)
     began_with_human: bool | None = None

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.ledger import UNVERIFIED, invented_values, remove_invented, render_goals, split_reply
+from langchain_ctxcompress.limits import input_window
+from langchain_ctxcompress.messages import kind_of
 from langchain_ctxcompress.strategies.base import CompressionRequest, Reason
 from langchain_ctxcompress.summarize import (
     CompressionTask,
@@ -16,12 +18,14 @@ from langchain_ctxcompress.summarize import (
     TaskFailure,
     TaskResult,
     extract_summary,
+    prefix_instruction,
     shorten_summary,
     split_transcript,
     summary_prompt,
     transcript,
 )
 from langchain_ctxcompress.summarize.prompts import PROMPT_TOKENS
+from langchain_ctxcompress.summarize.transcript import render_message
 
 SMALLEST_PART = 500
 """Tokens under which a part is not split further when the model says it is too long."""
@@ -34,6 +38,9 @@ _SENTENCE_END = re.compile(r"\n|(?<=[.!?…])\s|(?<=[。！？])")
 
 SHOWN_LEDGER = 600
 """Tokens of the ledger that the model is shown at most: a small one reads some hundred tokens a second."""
+
+SHOWN_CHARS = 80
+"""Characters of a message that name it to a model that is shown the whole conversation."""
 
 SHOWN_FLAGGED = 5
 """Made-up values that are named to people and to the model."""
@@ -140,7 +147,8 @@ def _checked(
     if reply.failed is not None:
         return "", ()
     text, _ = split_reply(reply.text, markers=bool(request.goals.now))
-    known = (transcript(source), asked.earlier, asked.kept, asked.goals, request.instructions)
+    shown = request.messages if request.agent is not None else source
+    known = (transcript(shown), asked.earlier, asked.kept, asked.goals, request.instructions)
     invented = invented_values(text, known)
     return remove_invented(text, invented), tuple(invented)
 
@@ -196,8 +204,15 @@ def _ask(
     request: CompressionRequest, source: Sequence[BaseMessage], asked: Asked
 ) -> Generator[list[CompressionTask], list[TaskResult], _Reply]:
     """Ask the model, in parts where the source is larger than its window; twice then: the parts, and their union."""
-    size = _part_size(request, asked)
     calls = 0
+    if (task := _prefix_task(request, source, asked)) is not None:
+        result = (yield [task])[0]
+        if result.ok:
+            return _Reply(result.text, result.text, calls=result.attempts)
+        calls = result.attempts
+        if result.failure is TaskFailure.COOLING_DOWN:
+            return _Reply(failed=result, calls=calls)
+    size = _part_size(request, asked)
     while True:
         count, model = request.tools.count_text, request.config.encoding_model
         parts = split_transcript(source, size, count, model, shortened=True)
@@ -241,6 +256,40 @@ def _task(request: CompressionRequest, text: str, asked: Asked, *, part: int = 0
         parts=0 if whole else parts,
     )
     return CompressionTask(prompt, asked.budget.most)
+
+
+def _prefix_task(request: CompressionRequest, source: Sequence[BaseMessage], asked: Asked) -> CompressionTask | None:
+    """The task that shows the conversation as the agent's model reads it; `None` where a transcript is to be shown.
+
+    All that the model has read before, up to its last answer, is in the provider's cache.
+    """
+    agent = request.agent
+    if agent is None or not source:
+        return None
+    instruction = prefix_instruction(
+        asked.budget,
+        first=_quoted(source[0], end=False) if request.messages[0] is not source[0] else "",
+        last=_quoted(source[-1], end=True),
+        earlier=bool(asked.earlier),
+        goals=asked.goals,
+        mode=request.mode,
+        instructions="\n".join(filter(None, (request.instructions, _repair(asked.invented)))),
+    )
+    system = [agent.system] if agent.system is not None else []
+    window = input_window(agent.model)
+    around = request.overhead_tokens + sum(request.tools.count([*system, instruction]))
+    if window is not None and around + sum(request.sizes) + asked.budget.most > window:
+        return None
+    read = max((place + 1 for place, message in enumerate(request.messages) if kind_of(message) == "ai"), default=0)
+    held = sum(request.tools.count(system)) + sum(request.sizes[:read])
+    prompt = (*system, *request.messages, instruction)
+    return CompressionTask(prompt, asked.budget.most, cached_tokens=held, agent=agent)
+
+
+def _quoted(message: BaseMessage, *, end: bool) -> str:
+    """How a message begins or ends, by which a model finds it."""
+    text = " ".join(render_message(message).split()) or "no text"
+    return f"“…{text[-SHOWN_CHARS:]}”" if end else f"“{text[:SHOWN_CHARS]}…”"
 
 
 def _repair(invented: Sequence[str]) -> str:

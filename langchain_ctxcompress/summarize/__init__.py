@@ -4,6 +4,7 @@ It may import `limits`, `tokens`, `storage` (the guard that every prompt passes)
 `chat_model` talks to a model; everything else is pure.
 """
 
+from langchain_ctxcompress.summarize.agent_call import AgentCall
 from langchain_ctxcompress.summarize.chat_model import ChatModelSummariser, resolve_model
 from langchain_ctxcompress.summarize.extractive import extract_summary, shorten_summary
 from langchain_ctxcompress.summarize.guards import is_overflow, judge_reply
@@ -16,13 +17,14 @@ from langchain_ctxcompress.summarize.modes import (
     register_mode,
     resolve_mode,
 )
-from langchain_ctxcompress.summarize.prompts import summary_prompt
+from langchain_ctxcompress.summarize.prompts import prefix_instruction, summary_prompt
 from langchain_ctxcompress.summarize.rewriting import TARGET_SHARE, CompressionLevel, rewrite_budget, rewrite_prompt
 from langchain_ctxcompress.summarize.tasks import CompressionTask, TaskFailure, TaskResult, TaskStatus
 from langchain_ctxcompress.summarize.transcript import split_transcript, transcript
 
 __all__ = [
     "TARGET_SHARE",
+    "AgentCall",
     "ChatModelSummariser",
     "CompressionLevel",
     "CompressionTask",
@@ -37,6 +39,7 @@ __all__ = [
     "is_overflow",
     "judge_reply",
     "mode_names",
+    "prefix_instruction",
     "register_mode",
     "resolve_mode",
     "resolve_model",

@@ -137,10 +137,10 @@ class ChatModelSummariser:
                     number += 1
                     with attempt:
                         seconds = self._seconds(task, number)
-                        reply = call_within(seconds, lambda: self.model.invoke(list(task.prompt), _config()))
+                        reply = call_within(seconds, lambda: self._asked(task).invoke(list(task.prompt), _config()))
             except Exception as error:  # noqa: BLE001 - law 4: whatever a model raises becomes a result
                 return _noted(opened, _failed(error, number, started, self.model))
-            return _noted(opened, _read(reply, number, started), reply)
+            return _noted(opened, _read(reply, number, started, task), reply)
 
     async def _arun_one(self, task: CompressionTask) -> TaskResult:
         import asyncio
@@ -155,10 +155,14 @@ class ChatModelSummariser:
                     number += 1
                     with attempt:
                         async with asyncio.timeout(self._seconds(task, number)):
-                            reply = await self.model.ainvoke(list(task.prompt), _config())
+                            reply = await self._asked(task).ainvoke(list(task.prompt), _config())
             except Exception as error:  # noqa: BLE001 - as in _run_one; a cancellation is no Exception and passes
                 return _noted(opened, _failed(error, number, started, self.model))
-            return _noted(opened, _read(reply, number, started), reply)
+            return _noted(opened, _read(reply, number, started, task), reply)
+
+    def _asked(self, task: CompressionTask) -> Runnable[Any, Any]:
+        """The model that a task is for."""
+        return self.model if task.agent is None else task.agent.bound()
 
     def _span(self, task: CompressionTask) -> AbstractContextManager[Span]:
         """A span of the model call with all its attempts, by the conventions for generative AI."""
@@ -289,10 +293,12 @@ def _noted(opened: Span, result: TaskResult, reply: BaseMessage | str = "") -> T
     return result
 
 
-def _read(reply: BaseMessage | str, attempts: int, started: float) -> TaskResult:
+def _read(reply: BaseMessage | str, attempts: int, started: float, task: CompressionTask) -> TaskResult:
     if not isinstance(reply, BaseMessage):  # a chain that ends in a parser
         reply = AIMessage(str(reply))
     text, failure = judge_reply(reply)
+    if task.agent is not None and isinstance(reply, AIMessage) and (reply.tool_calls or reply.invalid_tool_calls):
+        failure = TaskFailure.TOOL_CALL  # it went on with the work, whatever it says beside the call
     read, written, cached = usage_of(reply)
     return TaskResult(text, failure, "", attempts, time.monotonic() - started, read, written, cached)
 

@@ -70,6 +70,42 @@ def summary_prompt(
     return (SystemMessage(task.strip()), HumanMessage(data))
 
 
+def prefix_instruction(
+    budget: SummaryBudget,
+    *,
+    first: str,
+    last: str,
+    earlier: bool = False,
+    goals: str = "",
+    mode: SummaryMode | str = Mode.ASSISTANT,
+    instructions: str = "",
+) -> HumanMessage:
+    """The one message that asks for a summary behind a conversation that is shown as it is.
+
+    Args:
+        budget: How long the summary should be, in tokens.
+        first: How the first message that is replaced begins; `""` where nothing stays in front of it.
+        last: How the last message that is replaced ends.
+        earlier: Whether the conversation holds a record of an earlier part.
+        goals: What the work is for.
+        mode: What kind of conversation it is.
+        instructions: The caller's own.
+    """
+    kind = resolve_mode(mode)
+    text = template("prefix.j2").render(
+        first=first,
+        last=last,
+        earlier=earlier,
+        goals=goals,
+        focus=kind.focus,
+        preserve=kind.preserve,
+        instructions=instructions,
+        least=budget.least,
+        most=budget.most,
+    )
+    return HumanMessage(text.strip())
+
+
 def seal_of(*texts: str) -> str:
     """What the markers around data bear: a hash of the data, which so cannot contain it."""
     return hashlib.blake2b("\x1f".join(texts).encode("utf-8", "replace"), digest_size=6).hexdigest()

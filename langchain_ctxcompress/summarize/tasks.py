@@ -7,6 +7,8 @@ from enum import StrEnum
 
 from langchain_core.messages import BaseMessage
 
+from langchain_ctxcompress.summarize.agent_call import AgentCall
+
 
 class TaskStatus(StrEnum):
     """Where a task stands."""
@@ -28,6 +30,7 @@ class TaskFailure(StrEnum):
     REFUSAL = "refusal"
     NOT_SMALLER = "not_smaller"
     COOLING_DOWN = "cooling_down"
+    TOOL_CALL = "tool_call"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,7 @@ class CompressionTask:
         max_attempts: Attempts at most. `None` is the summariser's own number.
         cached_tokens: Tokens of the prompt that the provider's cache holds already: 0 but where the conversation is
             shown as it is.
+        agent: Whose model is asked, with what bound to it; `None`: the summariser's own.
     """
 
     prompt: tuple[BaseMessage, ...]
@@ -53,6 +57,7 @@ class CompressionTask:
     status: TaskStatus = TaskStatus.PENDING
     max_attempts: int | None = None
     cached_tokens: int = 0
+    agent: AgentCall | None = None
 
 
 @dataclass(frozen=True, slots=True)

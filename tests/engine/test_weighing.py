@@ -187,3 +187,24 @@ def test_a_short_list_is_left_alone() -> None:
     compressor = ContextCompressor(config=limits(100_000, economic=True))
     for messages in ([], exchanges(1), exchanges(6)):
         assert compressor.compress(messages).reason == "below_soft_limit"
+
+
+def test_below_the_soft_limit_a_model_that_reads_from_the_cache_works_beside_the_conversation() -> None:
+    model = ScriptedChatModel("They spoke of many things.")
+    config = PrunerConfig(
+        soft_limit_tokens=100_000, hard_limit_tokens=200_000, economic=True, summariser_input="prefix"
+    )
+    compressor = ContextCompressor(model, config=config, session_id="s")
+    messages = chats(9, 90)
+    first = compressor.compress(messages, background=True)
+    assert (first.outcome, first.reason, first.messages) == ("noop", "in_background", messages)
+    work = compressor.background.of("s")
+    assert work is not None
+    assert work.wait()
+    grown = [*messages, HumanMessage("And now?", id="now")]
+    second = compressor.compress(grown, background=True)
+    assert (second.outcome, second.reason, model.calls) == ("applied", "compressed", 1)
+    assert second.messages[-1].id == "now"
+    assert second.costs is not None
+    assert second.costs.gain > 0
+    assert compressor.compress(second.messages, background=True).reason == "below_soft_limit"
