@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from langchain_ctxcompress.strategies import map_turns_to_bands as map_turns_to_bands
     from langchain_ctxcompress.strategies import pack_messages as pack_messages
     from langchain_ctxcompress.strategies import register_strategy as register_strategy
+    from langchain_ctxcompress.summarize import AgentCall as AgentCall
     from langchain_ctxcompress.summarize import ChatModelSummariser as ChatModelSummariser
     from langchain_ctxcompress.summarize import CompressionLevel as CompressionLevel
     from langchain_ctxcompress.summarize import PreservationStrategy as PreservationStrategy
