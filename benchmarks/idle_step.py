@@ -15,7 +15,7 @@ from langchain_core.messages import BaseMessage, HumanMessage, trim_messages
 from langchain_core.messages.utils import count_tokens_approximately
 
 from benchmarks.conversations import chat, loaded, with_usage
-from benchmarks.measuring import Ratios, arguments, finish, medians, table
+from benchmarks.measuring import Ratios, Rounds, arguments, finish, table
 from langchain_ctxcompress import ContextCompressor, PrunerConfig, count_tokens
 from langchain_ctxcompress.tokens import TokenMeter
 
@@ -75,21 +75,24 @@ def main() -> None:
     runs, sizes = (5, (100, 1_000, AT)) if options.quick else (11, SIZES)
     runs = options.runs or runs
     figures: dict[int, dict[str, float]] = {}
+    rounds: dict[int, Rounds] = {}
     for size in sizes:
         ours = {
             "ours, same": Steps(size, runs=runs),
             "ours, same, usage": Steps(size, usage=True, runs=runs),
         }
         others = {"ours, new": Steps(size, anew=True, runs=runs), **peers(chat(size))} if size <= AT else {}
-        figures[size] = medians({**ours, **others}, runs)
+        rounds[size] = Rounds({**ours, **others}, runs)
+        figures[size] = rounds[size].medians
     at = figures[AT]
     rough = {name: at[name] for name in ("trim_messages", "LangChain's middleware", "langmem") if name in at}
-    fastest = min(rough.values())
+    fastest = min(rough, key=lambda name: rough[name])
+    beside = rounds[AT]
     ratios = Ratios()
     ratios.at_least(
-        f"fastest peer / ours, same objects, usage reported ({AT:,})", fastest / at["ours, same, usage"], 20
+        f"fastest peer / ours, same objects, usage reported ({AT:,})", beside.ratio(fastest, "ours, same, usage"), 20
     )
-    ratios.at_least(f"fastest peer / ours, same objects ({AT:,})", fastest / at["ours, same"], 10)
+    ratios.at_least(f"fastest peer / ours, same objects ({AT:,})", beside.ratio(fastest, "ours, same"), 10)
     least, most = min(sizes), max(sizes)
     growth = (figures[most]["ours, same"] - figures[least]["ours, same"]) * 1_000 / (most - least)
     ratios.show()
@@ -99,8 +102,9 @@ def main() -> None:
         ("messages", *names),
         [[f"{size:,}", *(own.get(name, "") for name in names)] for size, own in figures.items()],
     )
-    print(f"\nfastest peer / ours, new objects ({AT:,}): {fastest / at['ours, new']:.1f}")
+    print(f"\nfastest peer / ours, new objects ({AT:,}): {beside.ratio(fastest, 'ours, new'):.1f}")
     print(f"growth per message in the list, same objects: {growth:.4f} µs (stated: at most 0.1)")
+    print(f"fastest peer: {fastest}")
     finish(options, ratios, {"milliseconds": figures, "growth_microseconds": growth})
 
 

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import logging
 import statistics
-import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from langchain_core.messages import BaseMessage
 
 from benchmarks.conversations import agent, chat
-from benchmarks.measuring import Ratios, arguments, finish, settle, table
+from benchmarks.measuring import Ratios, arguments, clock, finish, settle, table
 from langchain_ctxcompress import ContextCompressor, PrunerConfig
 from langchain_ctxcompress.engine.stages import _finished, _prepare
 from langchain_ctxcompress.engine.validation import validated
@@ -40,9 +39,9 @@ def parts(messages: list[BaseMessage], strategy: str, limit: int) -> dict[str, f
     times: dict[str, float] = {}
 
     def timed(part: str, work: Callable[[], T]) -> T:
-        start = time.perf_counter()
+        start = clock()
         made = work()
-        times[part] = (time.perf_counter() - start) * 1_000
+        times[part] = (clock() - start) * 1_000
         return made
 
     timed("counting", lambda: compressor.count(messages))
@@ -66,17 +65,17 @@ def drafted(compressor: ContextCompressor, request: Any) -> Any:
 def main() -> None:
     options = arguments(__doc__)
     logging.disable(logging.INFO)
-    size, runs, names = (2_000, 3, MECHANICAL) if options.quick else (10_000, 5, MECHANICAL + WITH_TEXT)
-    ratios, figures = Ratios(), dict[int, dict[str, dict[str, float]]]()
-    for length in (size // 4, size):
-        figures[length] = {}
-        for kind, messages in {"chat": chat(length, words=40), "agent run": agent(length, words=40)}.items():
-            for name in names:
-                taken = [parts(messages, name, 12 * length) for _ in range(options.runs or runs)]
-                figures[length][f"{name}, {kind}"] = {p: statistics.median(t[p] for t in taken) for p in PARTS}
-    for row, own in figures[size].items():
-        grown = own["strategy"] / figures[size // 4][row]["strategy"] / 4
-        ratios.at_most(f"a message at {size:,} / at {size // 4:,}, {row}", grown, 1.5)
+    size, runs, names = (2_000, 5, MECHANICAL) if options.quick else (10_000, 5, MECHANICAL + WITH_TEXT)
+    ratios, figures = Ratios(), {size // 4: dict[str, dict[str, float]](), size: dict[str, dict[str, float]]()}
+    for kind, make in {"chat": chat, "agent run": agent}.items():
+        lists = {length: make(length, words=40) for length in figures}
+        for name in names:
+            row = f"{name}, {kind}"
+            rounds = [{n: parts(own, name, 12 * n) for n, own in lists.items()} for _ in range(options.runs or runs)]
+            for length, own in figures.items():
+                own[row] = {part: statistics.median(taken[length][part] for taken in rounds) for part in PARTS}
+            grown = statistics.median(taken[size]["strategy"] / taken[size // 4]["strategy"] / 4 for taken in rounds)
+            ratios.at_most(f"a message at {size:,} / at {size // 4:,}, {row}", grown, 1.5)
     ratios.show()
     table(
         f"Milliseconds at {size:,} messages (stated for the mechanical ones at 10,000: {STATED_MS})",

@@ -114,19 +114,25 @@ def stem(word: str) -> str:
     return base[:_STEM_LENGTH]
 
 
+_stem_once = lru_cache(maxsize=65_536)(stem)
+
+
 def is_unspaced(text: str) -> bool:
     """Whether a text is mostly in a script that writes no spaces between words."""
+    if text.isascii():
+        return False
     found = len(_UNSPACED_SCRIPT.findall(text))
     return found > 1 and found * 3 >= len(text.replace(" ", ""))
 
 
 def _languages_of(text: str, words: list[str]) -> list[_Language]:
-    for script, names in _SCRIPTS:
-        if script.search(text):
-            return [_LANGUAGES[name] for name in names if name in _LANGUAGES]
+    if not text.isascii():
+        for script, names in _SCRIPTS:
+            if script.search(text):
+                return [_LANGUAGES[name] for name in names if name in _LANGUAGES]
     scores = [0] * len(_LATIN)
-    for word in words:
-        for place in _LATIN_WORDS.get(word, ()):
+    for places in [_LATIN_WORDS[word] for word in words if word in _LATIN_WORDS]:
+        for place in places:
             scores[place] += 1
     best = max(scores)
     if not best:
@@ -139,10 +145,11 @@ def _cues_in(words: list[str], language: _Language) -> tuple[dict[str, int], set
     cues: dict[str, int] = {}
     used: set[int] = set()
     inside = -1  # the last position of a longer cue: a part of it is no cue of its own
-    for position, word in enumerate(words):
+    known = language.cues
+    for position, word in [(at, word) for at, word in enumerate(words) if word in known]:
         if position <= inside:
             continue
-        for gram, group in language.cues.get(word, ()):
+        for gram, group in known[word]:
             if len(gram) <= inside - position:
                 break
             if len(gram) > 1 and tuple(words[position : position + len(gram)]) != gram:
@@ -174,7 +181,7 @@ def _read_spaced(text: str) -> Reading:
     cues = {group: at for group, at in cues.items() if group not in _SMALL_TALK or agreed[group] == len(languages)}
     stop = languages[0].stop if len(languages) == 1 else _stop_words(languages, words)
     topic = [word for position, word in enumerate(words) if position not in used and word not in stop and len(word) > 1]
-    content = dict.fromkeys(stem(word) for word in topic)
+    content = dict.fromkeys(map(_stem_once, topic))
     return Reading(tuple(words), cues, tuple(content), tuple(dict.fromkeys(topic)), unspaced=False)
 
 
@@ -222,5 +229,4 @@ def content_stems(text: str) -> frozenset[str]:
     return frozenset(stems)
 
 
-_stem_once = lru_cache(maxsize=65_536)(stem)
 _UNSPACED_RUN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]{2,}")

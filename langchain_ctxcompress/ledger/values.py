@@ -141,13 +141,13 @@ def find_values(text: str) -> Iterator[FoundValue]:
     Yields:
         Each value with its kind and place. Time is linear in the length of the text.
     """
-    pieces = list(_pieces(text))
+    pieces = _pieces(text)
     skip = 0
     for index, (piece, start) in enumerate(pieces):
         if skip:
             skip -= 1
             continue
-        if piece.isalpha() and piece.isascii() and piece.lower() not in _NAMED:
+        if piece.isascii() and piece.isalpha() and piece.lower() not in _NAMED:
             continue
         following = [pieces[at][0] for at in range(index + 1, min(index + 5, len(pieces)))]
         before = pieces[index - 1][0].lower() if index else ""
@@ -159,17 +159,22 @@ def find_values(text: str) -> Iterator[FoundValue]:
             skip = taken
 
 
-def _pieces(text: str) -> Iterator[tuple[str, int]]:
+def _pieces(text: str) -> list[tuple[str, int]]:
+    pieces: list[tuple[str, int]] = []
     for match in _PIECE.finditer(text):
         raw = match[0]
-        start = match.start()
-        if raw.isalpha() and raw.isascii():
-            if len(raw) <= _MAX_PIECE:
-                yield raw, start
-            continue
-        if not raw.isascii() and _UNSPACED.search(raw[:_MAX_PIECE]):
-            yield from _unspaced_pieces(raw, start)
-            continue
+        if not (raw.isascii() and raw.isalpha()):
+            pieces += _parts(raw, match.start())
+        elif len(raw) <= _MAX_PIECE:
+            pieces.append((raw, match.start()))
+    return pieces
+
+
+def _parts(raw: str, start: int) -> Iterator[tuple[str, int]]:
+    """The pieces in one that is no plain word."""
+    if not raw.isascii() and _UNSPACED.search(raw[:_MAX_PIECE]):
+        yield from _unspaced_pieces(raw, start)
+    else:
         for offset, part in _split_long(raw):
             core = part.lstrip(_TRIM)
             lead = len(part) - len(core)

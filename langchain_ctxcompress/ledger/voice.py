@@ -43,6 +43,7 @@ _DOCUMENT_WORD = re.compile(
 _BULLET = re.compile(r"\s*(?:[-*•·–‣]|\(?\d{1,3}[.)]|\(?[a-z][.)]|\[[ xX]\])\s+")
 _HEADING = re.compile(r"\s*#{1,6}\s+\S")
 _QUOTE_PAIRS = {'"': '"', "“": "”", "„": "“”", "«": "»", "»": "«", "「": "」", "『": "』", "‹": "›"}
+_QUOTE_OPENS = re.compile(f"[{''.join(_QUOTE_PAIRS)}]")
 _END_MARKS = ".!?…"
 _WIDE_END_MARKS = "。！？｡।॥؟۔"
 _CLOSERS = "\"'”’»)]」』*_"
@@ -276,16 +277,14 @@ def _without_quotes(text: str) -> str:
     """A sentence without its quoted spans of three words or more, which are somebody else's words or a title."""
     out: list[str] = []
     position = 0
-    while position < len(text):
-        char = text[position]
-        closers = _QUOTE_PAIRS.get(char)
-        if closers:
-            end = min((at for at in (text.find(closer, position + 1) for closer in closers) if at > 0), default=-1)
-            inside = text[position + 1 : end] if end > 0 else ""
-            if inside.count(" ") >= 2 or (inside and len(inside) > 8 and not inside.isascii()):
-                out.append(" … ")
-                position = end + 1
-                continue
-        out.append(char)
-        position += 1
-    return "".join(out)
+    while opener := _QUOTE_OPENS.search(text, position):
+        at = opener.start()
+        end = min((p for p in (text.find(closer, at + 1) for closer in _QUOTE_PAIRS[opener[0]]) if p > 0), default=-1)
+        inside = text[at + 1 : end] if end > 0 else ""
+        if inside.count(" ") >= 2 or (inside and len(inside) > 8 and not inside.isascii()):
+            out += (text[position:at], " … ")
+            position = end + 1
+        else:
+            out.append(text[position : at + 1])
+            position = at + 1
+    return "".join((*out, text[position:]))
