@@ -5,7 +5,8 @@ RUN := .venv/bin/python -m
 # The tests run on every core; `make test PARALLEL=0` runs them in one process, as a debugger wants it.
 PARALLEL ?= auto
 PYTEST := $(RUN) pytest --timeout 300 --numprocesses $(PARALLEL)
-BENCHMARKS := idle_step langgraph_step session_cost strategies memory latency
+BENCHMARKS := idle_step langgraph_step session_cost plan_apply strategies archive_scale checkpoint_size memory import_time latency
+QUICK := idle_step langgraph_step session_cost plan_apply strategies archive_scale checkpoint_size memory import_time
 IMPORTLINTER := .venv/bin/python -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
 
 .DEFAULT_GOAL := help
@@ -35,9 +36,10 @@ eval-realmodel: setup ## The same with a small real model, in fewer sessions; th
 bench: setup ## Measure what steps and compressions cost, beside LangChain and langmem; figures go to build/bench
 	@sh scripts/bootstrap.sh peers
 	@for part in $(BENCHMARKS); do $(RUN) benchmarks.$$part --json build/bench/$$part.json || exit 1; done
+	@$(RUN) benchmarks.curves build/bench
 
 bench-quick: setup ## The same in under two minutes; fails where a ratio is worse than stated by half
-	@for part in $(BENCHMARKS); do $(RUN) benchmarks.$$part --quick --check || exit 1; done
+	@for part in $(QUICK); do $(RUN) benchmarks.$$part --quick --check || exit 1; done
 
 test: setup ## Run the tests, with coverage of lines and branches
 	$(PYTEST) -m "not slow and not realmodel" --cov

@@ -4,30 +4,31 @@ A writer fills the session through the archive, with a summary checkpoint for ev
 leaves them. At each size, new processes measure: an append of one message and of 100 by a writer that is at work, and
 the opening: a new process that computes the view of the compressed list and then compresses it.
 
-python benchmarks/archive_scale.py [--sizes 1000 10000 100000 1000000] [--file archive.db] [--json scale.json]
+Run: python -m benchmarks.archive_scale [--quick] [--check] [--sizes 1000 1000000] [--json FILE]
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import resource
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
+from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
+from benchmarks.measuring import Ratios, arguments, clock, finish, table
 from langchain_ctxcompress import CheckpointSummary, ContextCompressor, PrunerConfig, SessionHistory
 from langchain_ctxcompress.messages import content_hash
 from langchain_ctxcompress.storage import run, summary_message
 
-SIZES = (1_000, 10_000, 100_000, 1_000_000)
+SIZES = (1_000, 10_000, 100_000)
+QUICK = (1_000, 8_000)
 COVERED = 1_000
 """Messages that one compression replaces."""
 
@@ -71,9 +72,9 @@ def fill(path: Path, start: int, end: int) -> Iterator[float]:
     batch: list[BaseMessage] = []
     for first in range(start, end, 100):
         new = [message(n) for n in range(first, first + 100)]
-        started = time.perf_counter()
+        started = clock()
         history.append(new)
-        yield time.perf_counter() - started
+        yield clock() - started
         batch += new
         if (first + 100) % COVERED == 0:
             number = (first + 100) // COVERED
@@ -83,9 +84,9 @@ def fill(path: Path, start: int, end: int) -> Iterator[float]:
 
 def timed(work: Callable[[], Any]) -> float:
     """Milliseconds."""
-    started = time.perf_counter()
+    started = clock()
     work()
-    return (time.perf_counter() - started) * 1_000
+    return (clock() - started) * 1_000
 
 
 def measure(path: Path, size: int) -> dict[str, float]:
@@ -129,43 +130,58 @@ def measure(path: Path, size: int) -> dict[str, float]:
     }
 
 
+COLUMNS = {
+    "view_ms": "view",
+    "view_with_returned_ms": "with one that came back",
+    "compress_ms": "compress",
+    "append_one_ms": "append 1",
+    "append_100_ms": "append 100",
+    "get_one_ms": "get 1",
+    "fill_100_ms": "the writer's 100",
+    "peak_rss_mb": "MB, opening",
+    "writer_rss_mb": "MB, writing",
+    "file_mb": "MB, file",
+}
+GROWS = ("compress_ms", "append_100_ms")
+"""What may not follow the length of the session. The view does until 16 checkpoints are read, and not from there on."""
+
+
+def _own(parser: ArgumentParser) -> None:
+    parser.add_argument("--sizes", type=int, nargs="+", help="messages at which it is measured")
+    parser.add_argument("--file", type=Path, help="(used by the benchmark itself)")
+    parser.add_argument("--measure", type=int, help="(used by the benchmark itself)")
+
+
 def main() -> None:
-    """Fill, measure in new processes, print a table, write JSON."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
-    parser.add_argument("--file", type=Path)
-    parser.add_argument("--json", type=Path, default=Path("archive_scale.json"))
-    parser.add_argument(
-        "--measure", type=int, help="measure at this size, and print JSON (used by the benchmark itself)"
-    )
-    given = parser.parse_args()
-    if given.measure:
-        print(json.dumps(measure(given.file, given.measure)))
+    options = arguments(__doc__, _own)
+    if options.measure:
+        print(json.dumps(measure(options.file, options.measure)))
         return
+    sizes = options.sizes or (QUICK if options.quick else SIZES)
+    rows: list[dict[str, float]] = []
     with tempfile.TemporaryDirectory() as folder:
-        path = given.file or Path(folder) / "archive.db"
-        rows: list[dict[str, float]] = []
+        path = Path(folder) / "archive.db"
         done = 0
-        print(f"{'messages':>9} {'view':>7} {'+back':>7} {'compress':>9} {'append 1':>9} {'100':>7} {'get':>6}", end="")
-        print(f" {'RSS':>7} {'fill 100':>9} {'writer RSS':>11} {'file':>8}")
-        for size in given.sizes:
+        for size in sizes:
             seconds = list(fill(path, done, size))
             done = size
-            command = [sys.executable, __file__, "--measure", str(size), "--file", str(path)]
+            command = [sys.executable, "-m", "benchmarks.archive_scale", "--measure", str(size), "--file", str(path)]
             row = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
             row["fill_100_ms"] = statistics.median(seconds[-200:]) * 1_000
             row["writer_rss_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_024
             row["file_mb"] = path.stat().st_size / 1e6
             rows.append(row)
-            print(
-                f"{size:>9,} {row['view_ms']:>4.1f} ms {row['view_with_returned_ms']:>4.1f} ms"
-                f" {row['compress_ms']:>6.1f} ms"
-                f" {row['append_one_ms']:>6.2f} ms {row['append_100_ms']:>4.1f} ms {row['get_one_ms']:>3.1f} ms"
-                f" {row['peak_rss_mb']:>4.0f} MB {row['fill_100_ms']:>6.1f} ms {row['writer_rss_mb']:>8.0f} MB"
-                f" {row['file_mb']:>5.0f} MB",
-                flush=True,
-            )
-        given.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    ratios = Ratios()
+    for name in GROWS:
+        grown = rows[-1][name] / rows[0][name]
+        ratios.at_most(f"{COLUMNS[name]}, {sizes[-1]:,} messages / {sizes[0]:,}", grown, 2)
+    ratios.show()
+    table(
+        "One SQLite session: milliseconds in a new process, and megabytes",
+        ("messages", *COLUMNS.values()),
+        [[f"{row['messages']:,}", *(row[name] for name in COLUMNS)] for row in rows],
+    )
+    finish(options, ratios, {"rows": rows})
 
 
 if __name__ == "__main__":

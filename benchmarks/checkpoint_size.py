@@ -3,12 +3,12 @@
 The same chat runs twice on a SQLite checkpointer. Without compression every checkpoint holds the whole list. The
 archive, which keeps every message once, is measured beside it.
 
-python benchmarks/checkpoint_size.py [--turns 60 600] [--limit 8000]
+Run: python -m benchmarks.checkpoint_size [--quick] [--check] [--json FILE]
 """
 
 from __future__ import annotations
 
-import argparse
+import logging
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,11 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 
+from benchmarks.measuring import Ratios, arguments, finish, table
 from langchain_ctxcompress import CompressionNode, ContextCompressor, PrunerConfig, SessionHistory
+
+LIMIT = 8_000
+"""The model's window, in tokens."""
 
 ANSWER = "The order was sent on time, and the part it waited for has arrived; the customer was told so. "
 
@@ -72,18 +76,33 @@ def measure(turns: list[int], limit: int, folder: Path) -> list[dict[str, float]
 
 
 def main() -> None:
-    """Run both, print a table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--turns", type=int, nargs="+", default=[60, 600])
-    parser.add_argument("--limit", type=int, default=8_000, help="the model's window, in tokens")
-    given = parser.parse_args()
+    options = arguments(__doc__)
+    logging.disable(logging.WARNING)
+    turns = [40, 160] if options.quick else [60, 600]
     with tempfile.TemporaryDirectory() as folder:
-        rows = measure(given.turns, given.limit, Path(folder))
-    print(f"{'turns':>6}{'without':>12}{'with':>12}{'share':>8}{'archive':>12}")
-    for row in rows:
-        share = row["with_mb"] / row["without_mb"]
-        archive = f"{row['archive_mb']:.2f} MB" if row["archive_mb"] == row["archive_mb"] else ""
-        print(f"{row['turns']:>6}{row['without_mb']:>9.2f} MB{row['with_mb']:>9.2f} MB{share:>8.0%}{archive:>12}")
+        rows = measure(turns, LIMIT, Path(folder))
+    few, many = rows
+    ratios = Ratios()
+    share = many["with_mb"] / many["without_mb"]
+    ratios.at_most(f"with compression / without, {turns[-1]} turns", share, 0.5 if options.quick else 0.15)
+    growth = many["with_mb"] / few["with_mb"] * turns[0] / turns[-1]
+    ratios.at_most(f"a turn of {turns[-1]} / a turn of {turns[0]}", growth, 1.5)
+    ratios.show()
+    table(
+        f"Megabytes of a SQLite checkpoint database, a window of {LIMIT:,} tokens",
+        ("turns", "without", "with", "share", "the archive"),
+        [
+            [
+                f"{row['turns']:,}",
+                row["without_mb"],
+                row["with_mb"],
+                row["with_mb"] / row["without_mb"],
+                row["archive_mb"] if row is many else "",
+            ]
+            for row in rows
+        ],
+    )
+    finish(options, ratios, {"megabytes": {row["turns"]: row for row in rows}})
 
 
 if __name__ == "__main__":

@@ -128,12 +128,15 @@ class Ratios:
         return measured >= stated if more else measured <= stated
 
 
-def arguments(description: str | None) -> argparse.Namespace:
+def arguments(
+    description: str | None, own: Callable[[argparse.ArgumentParser], None] = lambda _: None
+) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="smaller sizes and fewer runs")
     parser.add_argument("--runs", type=int, metavar="N", help="runs of each, of which the median is shown")
     parser.add_argument("--check", action="store_true", help="fail where a ratio is worse than the stated one by half")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to a file")
+    own(parser)
     return parser.parse_args()
 
 

@@ -62,8 +62,8 @@ class Session:
 def main() -> None:
     options = arguments(__doc__)
     logging.disable(logging.INFO)
-    sizes, limit = ((500, 2_000), QUICK_LIMIT) if options.quick else ((1_000, 4_000, 16_000), LIMIT)
-    Session(chat(300, words=40), QUICK_LIMIT).go_on(300)
+    sizes, limit = ((1_000, 2_000), QUICK_LIMIT) if options.quick else ((1_000, 4_000, 16_000), LIMIT)
+    Session(chat(200, words=40), QUICK_LIMIT).go_on(200)
     # The short ones are taken again and again while the long one goes on, so that a busy machine slows all of them.
     longest = Session(chat(sizes[-1], words=40), limit)
     found: dict[int, list[Session]] = {size: [] for size in sizes[:-1]}

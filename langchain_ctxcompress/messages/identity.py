@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from json.encoder import encode_basestring_ascii as _quoted
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -60,6 +61,9 @@ def content_hash(message: BaseMessage) -> str:
     Raises:
         InvalidMessagesError: Its values are nested more deeply than JSON can be written.
     """
+    text = _plainly(message)
+    if text is not None:
+        return _hashed(text)
     said: list[Any] = [kind_of(message), message.content, message.name]
     if isinstance(message, AIMessage):
         said.append([[call["name"], call["args"], call["id"]] for call in message.tool_calls])
@@ -76,7 +80,29 @@ def content_hash(message: BaseMessage) -> str:
     except RecursionError as error:
         msg = f"message {message.id!r} cannot be told from others: its values are nested too deeply; flatten them"
         raise InvalidMessagesError(msg) from error
+    return _hashed(text)
+
+
+def _hashed(text: str) -> str:
     return hashlib.blake2b(text.encode("ascii"), digest_size=16).hexdigest()
+
+
+def _plainly(message: BaseMessage) -> str | None:
+    """What `_encode` makes of a message that is a text and makes no calls, as most are; `None` for any other.
+
+    Each message of a list is hashed several times in a compression, and an encoder is made at each call.
+    """
+    content, name = message.content, message.name
+    if type(content) is not str or not (name is None or type(name) is str):
+        return None
+    front = f'["{kind_of(message)}", {_quoted(content)}, {"null" if name is None else _quoted(name)}'
+    if isinstance(message, AIMessage):
+        calls = message.tool_calls or message.invalid_tool_calls or message.additional_kwargs
+        return None if calls else f"{front}, [], [], null]"
+    if isinstance(message, ToolMessage):
+        named = type(message.tool_call_id) is str and type(message.status) is str
+        return f"{front}, {_quoted(message.tool_call_id)}, {_quoted(message.status)}]" if named else None
+    return None if isinstance(message, FunctionMessage) else f"{front}]"
 
 
 def original_hash(message: BaseMessage) -> str:

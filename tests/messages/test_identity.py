@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -18,7 +21,7 @@ from langchain_core.messages import (
     messages_to_dict,
 )
 
-from langchain_ctxcompress.messages import MARK_KEY, content_hash, derived_id, ensure_ids, pin
+from langchain_ctxcompress.messages import MARK_KEY, content_hash, derived_id, ensure_ids, kind_of, pin
 from langchain_ctxcompress.messages.identity import naming_original, original_hash
 from tests.messages.drawn import call, message_lists, summary
 from tests.support.conversations import conversations, copied
@@ -121,6 +124,21 @@ class TestContentHash:
     def test_it_survives_a_reload(self, messages: list[BaseMessage]) -> None:
         reloaded = messages_from_dict(messages_to_dict(messages))
         assert [content_hash(m) for m in messages] == [content_hash(m) for m in reloaded]
+
+    @given(lists)
+    def test_it_is_the_hash_of_what_is_said_as_json(self, messages: list[BaseMessage]) -> None:
+        for message in messages:
+            said: list[Any] = [kind_of(message), message.content, message.name]
+            if isinstance(message, AIMessage):
+                for calls in (message.tool_calls, message.invalid_tool_calls):
+                    said.append([[each["name"], each["args"], each["id"]] for each in calls])
+                said.append(message.additional_kwargs.get("function_call"))
+            elif isinstance(message, ToolMessage):
+                said += [message.tool_call_id, message.status]
+            elif isinstance(message, FunctionMessage):
+                said.append(message.name)
+            written = json.dumps(said, sort_keys=True).encode("ascii")
+            assert content_hash(message) == hashlib.blake2b(written, digest_size=16).hexdigest()
 
     @pytest.mark.parametrize(
         "update",
