@@ -78,7 +78,7 @@ def test_a_plan_predicts_what_a_compression_does() -> None:
     assert independent_tokens(model.prompts[0]) <= plan.model_tokens
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(conversations(max_messages=60), st.integers(30, 3_000), st.booleans())
 def test_a_plan_without_a_model_gives_the_reason_of_the_result(
     messages: list[BaseMessage], limit: int, force: bool
@@ -233,7 +233,7 @@ def test_every_error_is_one_of_this_package() -> None:
 # sync and async
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(conversations(max_messages=60), st.integers(60, 2_000))
 def test_sync_and_async_do_the_same(messages: list[BaseMessage], limit: int) -> None:
     def compressor() -> ContextCompressor:

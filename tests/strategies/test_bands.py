@@ -310,7 +310,7 @@ def test_the_mark_survives_a_checkpointer() -> None:
 
 
 @given(conversations(ids="all", duplicate_ids=False, max_words=60), st.integers(200, 3_000), st.booleans())
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_on_any_conversation(messages: list[BaseMessage], limit: int, asks: bool) -> None:
     """Laws 1, 2, 3 and 6: the same messages in the same order, legal, not larger, protected ones byte for byte."""
     before = copied(messages)

@@ -93,7 +93,7 @@ def limit_for(messages: Sequence[BaseMessage]) -> int:
 # Properties.
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(conversations(surrogates=True, nul=True), st.integers(20, 4_000), st.integers(0, 6))
 def test_what_is_cleared_keeps_its_place_and_all_that_makes_it_legal(
     messages: list[BaseMessage], limit: int, keep: int
@@ -128,7 +128,7 @@ def test_what_is_cleared_keeps_its_place_and_all_that_makes_it_legal(
             assert new.text == old.text
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(conversations(surrogates=True, nul=True), st.integers(20, 4_000))
 def test_the_laws_hold(messages: list[BaseMessage], limit: int) -> None:
     compressor = ContextCompressor(config=PrunerConfig.for_limit(limit), strategy=ClearTools(keep=1))
@@ -142,7 +142,7 @@ def test_the_laws_hold(messages: list[BaseMessage], limit: int) -> None:
     assert second.checkpoints == ()
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(conversations(max_messages=120, duplicate_ids=False, pins=False), st.integers(20, 2_000))
 def test_a_client_that_sends_the_whole_list_again_gets_the_same_view(messages: list[BaseMessage], limit: int) -> None:
     """Law 8, in this process and in one that has only the store."""

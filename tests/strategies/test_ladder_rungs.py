@@ -148,7 +148,7 @@ def test_without_ageing_every_checkpoint_is_shown() -> None:
         compressor = ContextCompressor(config=PrunerConfig.for_limit(10**6, rungs=own))
         view: list[BaseMessage] = []
         made = []
-        for number in range(20):
+        for number in range(18):
             view = [*view, *exchanges(8, start=8 * number, words=40)]
             result = compressor.compress(view, force=True)
             view = result.messages
@@ -173,7 +173,7 @@ def test_rungs_of_another_type_are_refused_by_name(named: Any) -> None:
         PrunerConfig(rungs=named)
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(conversations(max_messages=160), st.integers(20, 3_000), st.sets(st.sampled_from(RUNGS)))
 def test_whichever_rungs_there_are_the_laws_hold(messages: list[BaseMessage], limit: int, on: set[str]) -> None:
     compressor = ContextCompressor(config=PrunerConfig.for_limit(limit, rungs=tuple(on)))

@@ -53,7 +53,7 @@ class TestRegistered:
 
 
 class TestStrategy:
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=30, deadline=None)
     @given(conversations(max_messages=80), st.integers(10, 3_000), st.integers(1, 3_000))
     def test_the_laws_hold(self, messages: list[BaseMessage], soft: int, above: int) -> None:
         before = copied(messages)
@@ -217,7 +217,7 @@ class TestPackMessages:
         assert {(True, *(place < n for place in range(6))) for n in range(7)} <= seen, "each was cut in its turn"
         assert any(not whole_tail for whole_tail, *_ in seen)
 
-    @settings(max_examples=80, deadline=None)
+    @settings(max_examples=50, deadline=None)
     @given(
         st.text(max_size=80),
         conversations(max_messages=40),

@@ -16,7 +16,7 @@ from tests.support.legality import violations
 COMPARED = ("call-after-words", "human-first")
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(conversations(max_messages=60, ids="all", duplicate_ids=False), st.randoms(use_true_random=False))
 def test_it_is_sound_where_the_independent_checker_finds_nothing(messages: list[BaseMessage], rng: object) -> None:
     request = request_for(repair_messages(messages).messages)
