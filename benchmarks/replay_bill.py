@@ -1,12 +1,13 @@
 """What a session costs, replayed step by step: without compression, with the peers, and with this package.
 
-    python -m benchmarks.replay_bill [--exchanges 150] [--trigger 16000] [--json bill.json]
+    python -m benchmarks.replay_bill [--exchanges 150] [--triggers 16000] [--json FILE] [--write docs/performance.md]
 
 Each model call of a recorded session pays for what it is sent and for its answer. The unit is one input token that no
 cache holds: cached input (the longest prefix shared with the request before) costs 0.1, output 5. The summariser's
-calls are paid for in the same way, without a cache. Recorded are the project's own sample session and, where there
-are recordings beside the project, real exchanges joined to one conversation. Everybody has the same trigger; the
-summariser is scripted, so that only what it is shown and asked for differs.
+calls are paid for in the same way: it has a cache only where it is shown the conversation as it is. Recorded are the
+project's own sample session and, where there are recordings beside the project, real exchanges joined to one
+conversation. Everybody has the same trigger; the summariser is scripted, so that only what it is shown and asked for
+differs. The peers are there twice: as they ship, counting approximately, and with the exact count of this package.
 """
 
 from __future__ import annotations
@@ -21,12 +22,10 @@ from pathlib import Path
 
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 
-from benchmarks.eval.contestants import Contestant, Ladder, LadderAlone, LangMem, Middleware, Trimming
+from benchmarks.bill_contestants import CONTESTANTS, EXACT, SHIPPED, WatchedSummariser
+from benchmarks.eval.contestants import Contestant
 from benchmarks.eval.recorded import conversations, folder
-from benchmarks.eval.summariser import LossySummariser
-from langchain_ctxcompress import PrunerConfig
 from langchain_ctxcompress.demo.recording import record_session
-from langchain_ctxcompress.limits.config import SOFT_OF_HARD
 from langchain_ctxcompress.tokens import MessageCounter
 
 CACHED, OUTPUT = 0.1, 5.0
@@ -35,57 +34,18 @@ CACHED, OUTPUT = 0.1, 5.0
 SYSTEM = "You are a helpful assistant. Use the tools, and say what you did."
 
 
-class Nothing(Contestant):
-    """No compression."""
-
-    name = "no compression"
-
-    def setup(self) -> None:
-        self.messages: list[BaseMessage] = []
-
-    def step(self, new: Sequence[BaseMessage]) -> list[BaseMessage]:
-        self.messages += new
-        return self.messages
-
-
-def at_trigger(trigger: int) -> PrunerConfig:
-    """Limits whose soft one is the trigger, and whose ratio is the default's.
-
-    Args:
-        trigger: From how many tokens on a list is compressed.
-    """
-    return PrunerConfig(soft_limit_tokens=trigger, hard_limit_tokens=int(trigger / SOFT_OF_HARD))
-
-
-class AtTrigger(Ladder):
-    """This package with its soft limit at the trigger, and all else by default."""
-
-    name = "langchain-ctxcompress"
-
-    def limits(self) -> PrunerConfig:
-        return at_trigger(self.window)
-
-
-class AloneAtTrigger(LadderAlone):
-    name = "langchain-ctxcompress, no model"
-
-    def limits(self) -> PrunerConfig:
-        return at_trigger(self.window)
-
-
-CONTESTANTS: tuple[type[Contestant], ...] = (Nothing, Trimming, LangMem, Middleware, AtTrigger, AloneAtTrigger)
-
-
 @dataclass(slots=True)
 class Bill:
     """What one replay cost.
 
     Attributes:
         contestant: Its name.
-        uncached: Input tokens that no cache held, of the agent's calls.
+        new: Input tokens that came since the call before: each is read at the full price once in any case.
+        uncached: Input tokens that no cache held, of the agent's calls, the new ones among them.
         cached: Input tokens that the cache held.
         output: Tokens the agent wrote.
-        summariser_input: Tokens the summariser read.
+        summariser_input: Tokens the summariser read that no cache held.
+        summariser_cached: Tokens it read from the cache of the agent's calls.
         summariser_output: Tokens it wrote.
         calls: Calls of the summariser.
         rounds: How often the list was made smaller.
@@ -94,10 +54,12 @@ class Bill:
     """
 
     contestant: str
+    new: int = 0
     uncached: int = 0
     cached: int = 0
     output: int = 0
     summariser_input: int = 0
+    summariser_cached: int = 0
     summariser_output: int = 0
     calls: int = 0
     rounds: int = 0
@@ -105,10 +67,21 @@ class Bill:
     largest: int = 0
 
     @property
+    def parts(self) -> dict[str, float]:
+        """The bill by what it is for, in uncached input tokens."""
+        return {
+            "answers": OUTPUT * self.output,
+            "new input": self.new,
+            "rewritten input": self.uncached - self.new,
+            "cached input": CACHED * self.cached,
+            "summariser reads": self.summariser_input + CACHED * self.summariser_cached,
+            "summariser writes": OUTPUT * self.summariser_output,
+        }
+
+    @property
     def units(self) -> float:
         """The bill, in uncached input tokens."""
-        read = self.uncached + CACHED * self.cached + self.summariser_input
-        return read + OUTPUT * (self.output + self.summariser_output)
+        return sum(self.parts.values())
 
     @property
     def mean_sent(self) -> float:
@@ -138,28 +111,36 @@ def replay(session: Sequence[BaseMessage], kind: type[Contestant], trigger: int)
         kind: Who keeps it small.
         trigger: From how many tokens on it is compressed.
     """
-    model = LossySummariser(seed=0)
+    model = WatchedSummariser(seed=0)
     model.learn(session)
     contestant = kind(model, trigger)
     counter = MessageCounter()
     bill = Bill(kind.name)
     before: list[BaseMessage] = []
     for incoming, reply in steps(session):
+        shown = len(model.prompts)
         sent = contestant.step(incoming)
-        sizes = counter(sent)
-        same = next(
-            (place for place, (old, new) in enumerate(zip(before, sent, strict=False)) if not _same(old, new)),
-            min(len(before), len(sent)),
-        )
+        for prompt in model.prompts[shown:]:
+            held = counter(prompt[: _same_front(before, prompt)])
+            bill.summariser_cached += sum(held)
+            bill.summariser_input += sum(counter(prompt)) - sum(held)
+        sizes, same = counter(sent), _same_front(before, sent)
+        bill.new += sum(counter([message for message in incoming if not isinstance(message, AIMessage)]))
         bill.cached += sum(sizes[:same])
         bill.uncached += sum(sizes[same:])
         bill.output += counter([reply])[0]
         bill.largest = max(bill.largest, sum(sizes))
         bill.steps += 1
         before = [*sent, reply]  # what the model wrote is in the cache too
-    bill.calls, bill.summariser_input, bill.summariser_output = model.usage
+    bill.calls, _, bill.summariser_output = model.usage
     bill.rounds = contestant.rounds
     return bill
+
+
+def _same_front(before: Sequence[BaseMessage], sent: Sequence[BaseMessage]) -> int:
+    """How many messages at the front are what they were."""
+    pairs = enumerate(zip(before, sent, strict=False))
+    return next((place for place, (old, new) in pairs if not _same(old, new)), min(len(before), len(sent)))
 
 
 def _same(old: BaseMessage, new: BaseMessage) -> bool:
@@ -203,35 +184,28 @@ def joined(path: Path, number: int) -> list[BaseMessage]:
     return [message.model_copy(update={"id": f"r{place}"}) for place, message in enumerate(messages)]
 
 
-_COLUMNS = (
-    "bill, thousand units",
-    "of the best peer's",
-    "uncached",
-    "cached",
-    "summariser read",
-    "wrote",
-    "calls",
-    "rounds",
-    "sent on average",
-    "most sent",
-)
+_COLUMNS = ("bill", "of the best peer's as shipped", "of the best peer's, exact count")
+_NUMBERS = ("calls", "rounds", "sent on average", "most sent")
 
 
 def table(bills: Sequence[Bill]) -> str:
-    """The bills of one session, as Markdown.
+    """The bills of one session in thousand units, whole and by what they are for, as Markdown.
 
     Args:
         bills: One for each contestant.
     """
-    ours = {AtTrigger.name, AloneAtTrigger.name}
-    best = min(bill.units for bill in bills if bill.contestant not in ours)
-    head = ("", *_COLUMNS)
+    shipped, exact = (
+        min((bill.units for bill in bills if bill.contestant in {kind.name for kind in kinds}), default=float("nan"))
+        for kinds in (SHIPPED, EXACT)
+    )
+    head = ("", *_COLUMNS, *bills[0].parts, *_NUMBERS)
     rows = [
         (
             bill.contestant,
             f"{bill.units / 1000:,.0f}",
-            f"{bill.units / best:.2f}",
-            *(f"{number:,}" for number in (bill.uncached, bill.cached, bill.summariser_input, bill.summariser_output)),
+            f"{bill.units / shipped:.2f}",
+            f"{bill.units / exact:.2f}",
+            *(f"{part / 1000:,.1f}" for part in bill.parts.values()),
             f"{bill.calls}",
             f"{bill.rounds}",
             f"{bill.mean_sent:,.0f}",
@@ -244,21 +218,47 @@ def table(bills: Sequence[Bill]) -> str:
     return "\n".join(lines)
 
 
+BEGINS, ENDS = "<!-- replay_bill begins -->", "<!-- replay_bill ends -->"
+
+
+def write_into(page: Path, text: str) -> None:
+    """Puts the tables between the two marks of a page.
+
+    Args:
+        page: The page; it has the marks.
+        text: The tables.
+
+    Raises:
+        ValueError: It has not.
+    """
+    front, begins, rest = page.read_text(encoding="utf-8").partition(BEGINS)
+    _, ends, behind = rest.partition(ENDS)
+    if not begins or not ends:
+        msg = f"{page} has no place for the tables: {BEGINS} and {ENDS}"
+        raise ValueError(msg)
+    page.write_text(f"{front}{BEGINS}\n{text}\n{ENDS}{behind}", encoding="utf-8")
+
+
 def main() -> int:
     """Replays, prints a table for each session, and writes JSON where it is told to."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--exchanges", type=int, nargs="+", default=[150, 400], help="recorded exchanges to join")
     parser.add_argument("--triggers", type=int, nargs="+", default=[16_000, 32_000], help="one for each of them")
+    parser.add_argument("--write", type=Path, help="put the tables between the marks of this page")
     parser.add_argument("--json", type=Path, help="write the numbers here")
     options = parser.parse_args()
     if len(options.exchanges) != len(options.triggers):
         parser.error("there must be one trigger for each number of exchanges")
     triggers = [options.triggers[0], *options.triggers]
+    tables: list[str] = []
     written: dict[str, list[dict[str, object]]] = {}
     for (title, session), trigger in zip(sessions(options.exchanges).items(), triggers, strict=False):
         bills = [replay(session, kind, trigger) for kind in CONTESTANTS]
-        print(f"\n{title}, trigger {trigger:,} tokens\n\n{table(bills)}", flush=True)
-        written[f"{title}, trigger {trigger}"] = [{**asdict(bill), "units": bill.units} for bill in bills]
+        tables.append(f"\n### {title[:1].upper()}{title[1:]}, trigger {trigger:,} tokens\n\n{table(bills)}\n")
+        print(tables[-1], flush=True)
+        written[f"{title}, trigger {trigger}"] = [{**asdict(bill), **bill.parts, "units": bill.units} for bill in bills]
+    if options.write:
+        write_into(options.write, "".join(tables))
     if options.json:
         options.json.write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
     return 0

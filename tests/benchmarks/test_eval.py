@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
+from benchmarks.bill_contestants import AtTrigger, Economic, ExactLangMem, Nothing, Prefix, ShippedMiddleware
 from benchmarks.eval.items import KINDS, SETS, Item
 from benchmarks.eval.judging import Reading, judge
 from benchmarks.eval.sessions import Session, build_session
 from benchmarks.eval.summariser import LossySummariser
-from benchmarks.replay_bill import Bill, Nothing, replay, steps
+from benchmarks.replay_bill import BEGINS, ENDS, Bill, replay, steps, table, write_into
 from tests.support.legality import violations
 from tests.support.sizes import independent_tokens
 
@@ -73,3 +75,31 @@ def test_a_bill_without_compression_pays_for_each_token_once_and_for_the_prefix_
     one, two = Bill("", uncached=10, cached=100, output=2), Bill("", uncached=11, cached=100, output=2)
     assert (one.units, two.units) == (30.0, 31.0)
     assert all(first != second for first, second in pairwise((one, two)))
+
+
+def test_the_parts_of_a_bill_are_the_bill_and_the_summariser_s_cache_is_counted() -> None:
+    built = session()
+    bills = {kind.name: replay(built.messages, kind, 2_000) for kind in (Nothing, AtTrigger, Prefix, Economic)}
+    for bill in bills.values():
+        assert sum(bill.parts.values()) == pytest.approx(bill.units)
+        assert bill.parts["rewritten input"] >= 0
+        assert bill.new == bills["no compression"].new == bills["no compression"].uncached
+    default, prefix = bills["langchain-ctxcompress"], bills["langchain-ctxcompress, prefix"]
+    assert default.calls > 0
+    assert prefix.calls > 0
+    assert default.summariser_cached == 0
+    assert prefix.summariser_cached > 0
+    assert prefix.parts["summariser reads"] / prefix.calls < default.parts["summariser reads"] / default.calls
+
+
+def test_a_table_has_the_ratios_to_the_best_peers_and_goes_between_the_marks_of_a_page(tmp_path: Path) -> None:
+    bills = [Bill(ExactLangMem.name, uncached=200), Bill(ShippedMiddleware.name, uncached=400), Bill("x", uncached=100)]
+    text = table(bills)
+    assert text.splitlines()[-1].startswith("| x | 0 | 0.25 | 0.50 |")
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{BEGINS}\nold\n{ENDS}\nbehind\n")
+    write_into(page, text)
+    assert page.read_text() == f"before\n{BEGINS}\n{text}\n{ENDS}\nbehind\n"
+    page.write_text("no marks")
+    with pytest.raises(ValueError, match="no place"):
+        write_into(page, text)
