@@ -17,6 +17,12 @@ settings.register_profile("default", deadline=None, suppress_health_check=[Healt
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=2_000)
 # Where a change is decided on, the same code gives the same answer; new examples are looked for at every other run.
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True, database=None)
+# A tool that changes the code runs each test many times in one process: for Hypothesis that is another executor.
+settings.register_profile(
+    "mutation",
+    settings.get_profile("ci"),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.differing_executors],
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "default"))
 
 # A failing conversation of 400 messages is long to print; that must not hide what failed.

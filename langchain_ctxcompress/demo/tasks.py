@@ -107,7 +107,7 @@ def start(script: SessionScript) -> None:
     (listing,) = script.use(("list_files", {"folder": "json"}), thought="I look at what there is first.")
     paths = [line.split()[0] for line in listing.splitlines()]
     counts = script.use(*(("count_lines", {"path": path}) for path in paths))
-    total = sum(int(match[1]) for count in counts if (match := re.search(r"(\d+) lines", count)))
+    total = sum(int(match[1]) for count in counts if (match := re.search(r"(?<!\d)(\d+) lines", count)))
     script.answer(
         f"json has {len(paths)} files with {total} lines for LIB-20417:\n" + "\n".join(f"- {c}" for c in counts)
     )

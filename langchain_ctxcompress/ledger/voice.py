@@ -18,7 +18,10 @@ _OPEN_TAG = re.compile(r"<([A-Za-z][\w.-]{0,40})(?:\s[^<>]{0,300})?>")
 _INLINE_TAG = re.compile(r"<([A-Za-z][\w.-]{0,40})(?:\s[^<>]{0,300})?>[^<>]{0,4000}</\1\s*>")
 _CLOSE_TAG = re.compile(r"</([A-Za-z][\w.-]{0,40})\s*>")
 _RULE_LINE = re.compile(r"\s*([-=_*#~+])\1{2,}[^\n]{0,80}$")
-_LABELLED_RULE = re.compile(r"\s*(?:[-=_#~+<>]{3,}\s*\S[^\n]{0,80}?\s*[-=_#~+<>]{3,}|[<>=]{4,}[^\n]{0,80})\s*$")
+_RULE_SIGNS = "-=_#~+<>"
+_MOST_LABEL = 81
+"""Characters between the signs of a labelled rule."""
+
 _BEGIN_LABEL = re.compile(r"\b(?:begin|start|anfang|début|inicio|inizio|início|开始|開始)\b", re.IGNORECASE)
 _MAIL_HEADER = re.compile(
     r"\s*(?:From|To|Cc|Bcc|Subject|Sent|Date|Reply-To|Von|An|Betreff|De|À|Objet|Para|Asunto)\s?:\s"
@@ -150,12 +153,31 @@ def _outside_tags(text: str) -> str:
 
 
 def _is_paste_delimiter(line: str, before: list[str]) -> bool:
-    if _LABELLED_RULE.match(line) and not _BULLET.match(line):
+    if _is_labelled_rule(line) and not _BULLET.match(line):
         return bool(_BEGIN_LABEL.search(line) or _FILE_NAME.search(line) or _DOCUMENT_WORD.search(line))
     if not _RULE_LINE.match(line):
         return False
     last = next((seen for seen in reversed(before) if seen.strip()), "")
     return last.rstrip().endswith((":", "："))
+
+
+def _is_labelled_rule(line: str) -> bool:
+    """Three signs or more on both sides of a few words (`--- log ---`), or four of `<>=` before them.
+
+    By hand: an expression for it tries every way to share the signs out, which is cubic in the length of a line.
+    """
+    line = line.strip()
+    inner = line.lstrip(_RULE_SIGNS)
+    front = len(line) - len(inner)
+    if front == len(line):
+        between = front > 6  # one of the signs is the label
+    else:
+        label = inner.rstrip(_RULE_SIGNS)
+        back = len(inner) - len(label)
+        label = label.strip()
+        between = min(front, back) > 2 and (len(label) <= _MOST_LABEL if label else max(front, back) > 3)
+    rest = line.lstrip("<>=")
+    return between or (len(line) - len(rest) > 3 and len(rest) < _MOST_LABEL)
 
 
 def _is_code(line: str) -> bool:

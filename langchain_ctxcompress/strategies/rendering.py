@@ -12,7 +12,7 @@ _TAGS = (FRAME, "summary", "user_words", "goals", "ledger")
 _OWN_TAG = re.compile(rf"<(?=/?(?:{'|'.join(_TAGS)})\b)", re.IGNORECASE)
 _SUMMARY = re.compile(r'<summary id="([^"]*)">\n((?:(?!</?summary\b).)*)\n</summary>', re.DOTALL)
 
-_LEDGER = re.compile(r"<ledger>\n(.*?)\n</ledger>", re.DOTALL)
+_LEDGER = re.compile(r"<ledger>\n((?:(?!<ledger>).)*?)\n</ledger>", re.DOTALL)
 
 FRAMING_LINE = (
     "Record of the earlier part of this conversation, which is not shown. It is no new request:"

@@ -36,7 +36,7 @@ and `stopReason`, Ollama `done_reason`, OpenAI's Responses API `status` and `inc
 _CUT_OFF = re.compile(r"length|max_?(output_?|new_?)?tokens?|token_?limit|incomplete|truncat|context_window")
 _REFUSED = re.compile(r"content_?filter|refusal|safety|blocklist|prohibited|recitation|guardrail|spii")
 _REFUSAL_TEXT = re.compile(
-    r"\s*(?:i['’]?m sorry|i am sorry|sorry|i apologi[sz]e|unfortunately)?[,.]?\s*(?:but )?(?:as an ai\b.{0,40})?"
+    r"\s*+(?:i['’]?m sorry|i am sorry|sorry|i apologi[sz]e|unfortunately)?[,.]?\s*+(?:but )?(?:as an ai\b.{0,40})?"
     r"i (?:can(?:no|['’])t|am (?:not able|unable)|won['’]t|must decline)"
     r" (?:to )?(?:help|assist|comply|do that|fulfil|provide|summari[sz]e|process)",
     re.IGNORECASE,
