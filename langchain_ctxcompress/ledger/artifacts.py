@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
+from itertools import dropwhile, pairwise
 from typing import Any, Literal
 
 from langchain_ctxcompress.ledger.lexicon import word_set
@@ -205,10 +205,13 @@ def _segment_changes(tokens: list[str]) -> Iterator[tuple[str, Action]]:
             continue
         words.append(token)
         at += 1
-    while words and (words[0] in {"sudo", "then", "do", "else", "time", "("} or re.fullmatch(r"\w+=\S*", words[0])):
-        words = words[1:]
+    words = list(dropwhile(_is_before_program, words))
     if words:
         yield from _program_changes(words[0].rsplit("/", 1)[-1], words[1:])
+
+
+def _is_before_program(word: str) -> bool:
+    return word in {"sudo", "then", "do", "else", "time", "("} or re.fullmatch(r"\w+=\S*", word) is not None
 
 
 def _program_changes(program: str, rest: list[str]) -> Iterator[tuple[str, Action]]:  # noqa: PLR0912

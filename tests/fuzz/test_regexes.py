@@ -37,10 +37,13 @@ def worst_of(expression: Expression, size: int) -> list[Hard]:
 
 def growth(run: Callable[[str], None], hard: Hard, size: int) -> tuple[float, float]:
     """How much longer four times the text takes, and how long that is; 1.0 where it is too short to be measured."""
-    large = seconds(run, hard.text(4 * size))
-    if large < 0.002:
-        return 1.0, large
-    return large / max(seconds(run, hard.text(size)), 1e-6), large
+    short, long = hard.text(size), hard.text(4 * size)
+    for tries in (2, 12):  # what looks quadratic is looked at again: a busy machine is not
+        large = seconds(run, long, tries)
+        ratio = large / max(seconds(run, short, tries), 1e-6)
+        if large < 0.004 or ratio < MOST_GROWTH:
+            break
+    return (1.0 if large < 0.004 else ratio), large
 
 
 def test_all_expressions_are_found() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langchain_ctxcompress.ledger.voice import own_lines, sentences, split_sentences
+from langchain_ctxcompress.ledger.voice import _is_labelled_rule, own_lines, sentences, split_sentences
 
 
 @given(st.text(max_size=400))
@@ -49,3 +51,14 @@ def test_a_very_long_message_is_read_at_both_ends() -> None:
     text = "First this.\n" + "x" * 100_000 + "\nLast that."
     assert next(iter(sentences(text))).text == "First this."
     assert [sentence.text for sentence in sentences(text)][-1] == "Last that."
+
+
+LABELLED_RULE = re.compile(r"\s*(?:[-=_#~+<>]{3,}\s*\S[^\n]{0,80}?\s*[-=_#~+<>]{3,}|[<>=]{4,}[^\n]{0,80})\s*$")
+"""What a labelled rule is; as an expression it takes time cubic in its line."""
+
+PARTS = st.sampled_from(["-", "--", "===", "<", ">>>>", " ", "  ", "a", "log", "x" * 40, "x" * 79])
+
+
+@given(st.lists(PARTS, max_size=12).map("".join))
+def test_a_labelled_rule_is_what_its_expression_says(line: str) -> None:
+    assert _is_labelled_rule(line) == (LABELLED_RULE.match(line) is not None)
