@@ -9,7 +9,8 @@ from langchain_ctxcompress.storage import CheckpointSummary, Quote
 
 FRAME = "earlier_conversation"
 _TAGS = (FRAME, "summary", "user_words", "goals", "ledger")
-_OWN_TAG = re.compile(rf"<(?=/?(?:{'|'.join(_TAGS)})\b)", re.IGNORECASE)
+# A reader takes `</ ledger>` for an end too, and sees no space that has no width.
+_OWN_TAG = re.compile(rf"[<＜﹤](?=[\s/\u200b-\u200f\u2060\ufeff]*(?:{'|'.join(_TAGS)})\b)", re.IGNORECASE)
 _SUMMARY = re.compile(r'<summary id="([^"]*)">\n((?:(?!</?summary\b).)*)\n</summary>', re.DOTALL)
 
 _LEDGER = re.compile(r"<ledger>\n((?:(?!<ledger>).)*?)\n</ledger>", re.DOTALL)

@@ -251,7 +251,8 @@ def _task(request: CompressionRequest, text: str, asked: Asked, *, part: int = 0
         goals=asked.goals,
         ledger=asked.kept,
         mode=request.mode,
-        instructions="\n".join(filter(None, (request.instructions, _repair(asked.invented)))),
+        instructions=request.instructions,
+        rejected=_rejected(asked.invented),
         part=0 if whole else part,
         parts=0 if whole else parts,
     )
@@ -273,7 +274,7 @@ def _prefix_task(request: CompressionRequest, source: Sequence[BaseMessage], ask
         earlier=bool(asked.earlier),
         goals=asked.goals,
         mode=request.mode,
-        instructions="\n".join(filter(None, (request.instructions, _repair(asked.invented)))),
+        instructions="\n".join(filter(None, (request.instructions, AGAIN if asked.invented else ""))),
     )
     system = [agent.system] if agent.system is not None else []
     window = input_window(agent.model)
@@ -292,18 +293,19 @@ def _quoted(message: BaseMessage, *, end: bool) -> str:
     return f"“…{text[-SHOWN_CHARS:]}”" if end else f"“{text[:SHOWN_CHARS]}…”"
 
 
-def _repair(invented: Sequence[str]) -> str:
-    """What is said at the second try."""
-    if not invented:
-        return ""
-    named = ", ".join(value[:60] for value in invented[:SHOWN_FLAGGED])
-    return f"a first record stated values that are not in the conversation ({named}); state only what it says."
+AGAIN = "a first record stated values that are not in the conversation; state only what it says."
+"""What is said at the second try where there are no markers to name the values between."""
+
+
+def _rejected(invented: Sequence[str]) -> str:
+    """What a first record made up, as the second try is shown it; a model wrote it, so it is data like the rest."""
+    return ", ".join(value[:60] for value in invented[:SHOWN_FLAGGED])
 
 
 def _part_size(request: CompressionRequest, asked: Asked) -> int | None:
     """How much of the conversation fits into one prompt, in tokens; `None` where the window is not known."""
     if request.summariser_window is None:
         return None
-    texts = (asked.earlier, asked.kept, asked.goals, request.instructions, _repair(asked.invented))
+    texts = (asked.earlier, asked.kept, asked.goals, request.instructions, _rejected(asked.invented))
     around = PROMPT_TOKENS + sum(map(request.tools.count_text, texts))
     return max(SMALLEST_PART, request.summariser_window - around - 2 * asked.budget.most)

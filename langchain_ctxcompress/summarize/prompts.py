@@ -27,6 +27,7 @@ def summary_prompt(
     ledger: str = "",
     mode: SummaryMode | str = Mode.ASSISTANT,
     instructions: str = "",
+    rejected: str = "",
     part: int = 0,
     parts: int = 0,
 ) -> tuple[BaseMessage, ...]:
@@ -41,10 +42,11 @@ def summary_prompt(
         ledger: What code keeps of the conversation, as the reader is shown it.
         mode: What kind of conversation it is.
         instructions: The caller's own, put into the task.
+        rejected: What a first record made up. It is from a model, and stands between markers.
         part: Which part this is, from 1; 0 where the conversation is whole.
         parts: How many parts there are.
     """
-    seal = seal_of(*filter(None, (conversation, earlier, goals, ledger)))
+    seal = seal_of(*filter(None, (conversation, earlier, goals, ledger, rejected)))
     kind = resolve_mode(mode)
     task = template("summary.j2").render(
         open=f"<conversation-{seal}>",
@@ -58,6 +60,9 @@ def summary_prompt(
         ledger_open=f"<records-{seal}>",
         ledger_close=f"</records-{seal}>",
         ledger=ledger,
+        rejected_open=f"<rejected-{seal}>",
+        rejected_close=f"</rejected-{seal}>",
+        rejected=rejected,
         focus=kind.focus,
         preserve=kind.preserve,
         instructions=instructions,

@@ -9,6 +9,7 @@ are in the archive.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 
 from langchain_core.messages import AIMessage, BaseMessage
@@ -17,6 +18,11 @@ from langchain_ctxcompress.messages import Boundaries, Medium, extract_text_cont
 from langchain_ctxcompress.tokens import truncate_to_tokens
 
 _SPEAKER = {"human": "user", "ai": "assistant", "system": "system", "other": "note"}
+_OWN_LABEL = re.compile(
+    r"((?:^|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029])[^\S\n]*+)\[(?=(?:user|assistant|system|tool|note)\b)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NAME_SIGNS = re.compile(r"[^\w.\-:/]+")
 _SHOWN: dict[Medium, str] = {"image": "an image", "audio": "audio", "video": "a video", "file": "a file"}
 
 
@@ -47,27 +53,37 @@ def render_message(message: BaseMessage, *, shortened: bool = False) -> str:
         shortened: Whether of long tool results and arguments only the beginning and the end are shown.
     """
     kind = kind_of(message)
-    speaker = f"tool {message.name or ''}".rstrip() if kind == "tool" else _SPEAKER[kind]
+    speaker = f"tool {_name(message.name)}".rstrip() if kind == "tool" else _SPEAKER[kind]
     lines = []
     text = extract_text_content(message).strip()
     ends = ends_of if shortened else str
     if kind == "tool":
         text = ends(text)
     if text:
-        lines.append(f"[{speaker}] {text}")
+        lines.append(f"[{speaker}] {_as_said(text)}")
     if isinstance(message, AIMessage):
         lines += [
-            f"[{speaker} calls {call['name']}] {ends(json.dumps(call['args'], ensure_ascii=False, default=str))}"
+            f"[{speaker} calls {_name(call['name'])}] {ends(json.dumps(call['args'], ensure_ascii=False, default=str))}"
             for call in message.tool_calls
         ]
         lines += [
-            f"[{speaker} calls {call['name'] or ''}, malformed] {ends(call['args'] or '')}"
+            f"[{speaker} calls {_name(call['name'])}, malformed] {_as_said(ends(call['args'] or ''))}"
             for call in message.invalid_tool_calls
         ]
     if isinstance(message.content, list):
         media = [medium_of(block) for block in message.content if isinstance(block, dict)]
         lines += [f"[{speaker} shows {_SHOWN[medium]}]" for medium in media if medium is not None]
     return "\n".join(lines)
+
+
+def _as_said(text: str) -> str:
+    """The text with no line in it that begins as if another speaker began: `[user]` is written with a stroke."""
+    return _OWN_LABEL.sub(r"\1\\[", text)
+
+
+def _name(name: object) -> str:
+    """A name without anything that could end the label it stands in."""
+    return _NAME_SIGNS.sub("_", str(name or ""))
 
 
 def ends_of(text: str) -> str:

@@ -31,6 +31,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.runtime import get_runtime
 from langgraph.types import Command, interrupt
 from pydantic import BaseModel
+from typing_extensions import TypedDict
 
 from langchain_ctxcompress import CompressionMiddleware, CompressionNode, ContextCompressor, PrunerConfig
 from tests.support.conversations import exchanges
@@ -93,6 +94,10 @@ class Report(BaseModel):
 
 class UserState(AgentState):
     user: str
+
+
+class Tenant(TypedDict):
+    tenant: str
 
 
 @dynamic_prompt
@@ -179,7 +184,7 @@ CASES = {
         [calls(("of_context", {})), DONE],
         [of_context],
         context={"tenant": "acme"},
-        options={"context_schema": dict[str, str]},
+        options={"context_schema": Tenant},
     ),
     "dynamic prompt": Case(
         [DONE], middleware=lambda: [prompt_of_state], given={"user": "ann"}, options={"state_schema": UserState}
