@@ -67,7 +67,7 @@ def draw(parts: Mapping[str, Curves], path: Path) -> None:
         axes.grid(alpha=0.3)
         axes.legend(fontsize=7)
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=80, metadata={"Software": ""})
+    figure.savefig(path, dpi=60, metadata={"Software": ""})
     plt.close(figure)
 
 
