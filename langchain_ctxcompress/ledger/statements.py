@@ -62,7 +62,7 @@ _SPEAKING = word_set(
 _OPENER = re.compile(r"([^,:;.!?—–]{1,40})[,:;.!?—–]+\s+")
 _INTERJECTION = re.compile(r"\w+,\s+")
 _MARKER = re.compile(r"\[(?:CHECKPOINT|DECISION|ARTIFACT|GOAL|RULE|NOTE|TODO)\]\s")
-_DEFINITE = word_set(
+DEFINITE = word_set(
     """
     the my our this der die das mein meine unser unsere le la les mon ma mes notre nos el los las mi mis nuestro
     nuestra il lo gli mio mia nostro nostra o a os as meu minha nosso nossa de het mijn ons onze mój moja nasz nasza
@@ -268,7 +268,7 @@ def _is_imperative(spoken: str, reading: Reading) -> bool:
     for place, word in enumerate(words[1:4], start=1):
         if word in _FINITE and words[place - 1] not in _CLAUSE_WORDS:
             return False
-    if first in _DEFINITE:  # "die Miete …" is no English instruction
+    if first in DEFINITE:  # "die Miete …" is no English instruction
         return False
     return first not in _NOT_IMPERATIVE and not _ADVERB_OR_NOUN.search(first) and spoken[:1].isalpha()
 
@@ -344,5 +344,5 @@ def _is_definite(spoken: str) -> bool:
     words = split_words(spoken[:160])[:12]
     for at, word in enumerate(words):
         if at and word in _COPULAS:
-            return any(before in _DEFINITE or before.endswith("'s") for before in words[:at])
+            return any(before in DEFINITE or before.endswith("'s") for before in words[:at])
     return False

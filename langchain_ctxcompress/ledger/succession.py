@@ -16,6 +16,7 @@ from typing import Literal
 
 from langchain_ctxcompress.ledger.frame import COUNTED, VALUE, Frame, frame_of, name_of, values_of
 from langchain_ctxcompress.ledger.lexicon import plain, read
+from langchain_ctxcompress.ledger.statements import DEFINITE
 from langchain_ctxcompress.ledger.values import MONTHS, FoundValue
 from langchain_ctxcompress.ledger.words.linking import BOUNDS, FROM, PREPOSITIONS, SINCE, WAYS_TO
 
@@ -86,7 +87,8 @@ def succession(
     extra -= around
     shorter = bool(lost or lost_values)
     anew = old.unspaced and old.text != new.text and _told_of_the_same(old.text, new.text)
-    if not (update or definite or anew) and values[0].kind in _NAMING:
+    same_thing = not (lost or extra) and bool(old.words) and plain(old.words[0]) in DEFINITE
+    if not (update or definite or anew or same_thing) and values[0].kind in _NAMING:
         return "", False  # "open folder A-1", "open folder A-2": such values name things
     if _joined_otherwise(old, new) or (_letters(old.all - new.all) and _letters(new.all - old.all)):
         return "", False

@@ -10,6 +10,7 @@ from tests.ledger.talk import said, shown
 
 # What was said, what is said later, and what of the first no longer holds.
 UPDATES = [
+    ("The lock of the depot has the code LK-1003.", "The lock of the depot has the code LK-1004.", "LK-1003"),
     ("The call with the printers is at 14:00.", "The call is now at 15:30.", "14:00"),
     ("My number is 0398 221 457.", "Use 0412 887 301 to reach me.", "0398"),
     ("We run Python 3.2 on the servers.", "We went up to 3.4.", "3.2"),
