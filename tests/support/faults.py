@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 import time
 from collections import Counter
@@ -9,7 +10,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
 from langgraph.store.base import BaseStore, PutOp
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from tests.support.models import ScriptedChatModel
 
@@ -55,7 +56,8 @@ class FaultyStore(BaseStore):
         self.seen: Counter[str] = Counter()
         self._lock = threading.Lock()
 
-    def _due(self) -> str:
+    def due(self) -> str:
+        """The fault that this batch meets; ""."""
         with self._lock:
             if not self.fault:
                 return ""
@@ -64,7 +66,7 @@ class FaultyStore(BaseStore):
 
     def batch(self, ops: Any) -> list[Any]:
         ops = list(ops)
-        fault, writes = self._due(), any(isinstance(op, PutOp) for op in ops)
+        fault, writes = self.due(), any(isinstance(op, PutOp) for op in ops)
         met = {"writes fail": writes, "reads fail": not writes, "written, then failed": writes}.get(fault, bool(fault))
         if met:
             with self._lock:
@@ -84,6 +86,29 @@ class FaultyStore(BaseStore):
         return await asyncio.to_thread(self.batch, ops)
 
 
+class RandomFaults(FaultyStore):
+    """A store a share of whose batches meets a fault.
+
+    Args:
+        inner: The store that works.
+        share: From 0 to 1.
+        seed: Decides which.
+
+    Attributes:
+        batches: How many there were.
+    """
+
+    def __init__(self, inner: BaseStore, share: float, seed: int) -> None:
+        super().__init__(inner)
+        self.batches = 0
+        self._share, self._rng = share, random.Random(seed)
+
+    def due(self) -> str:
+        with self._lock:
+            self.batches += 1
+            return self._rng.choice(STORE_FAULTS) if self._rng.random() < self._share else ""
+
+
 class FaultySummariser(ScriptedChatModel):
     """A summariser that writes short summaries, or does what `fault` says.
 
@@ -96,12 +121,17 @@ class FaultySummariser(ScriptedChatModel):
     hanging: float = 0.1
     seen: Counter[str] = Field(default_factory=Counter)
 
+    def due(self) -> str:
+        """The fault that this call meets; ""."""
+        return self.fault
+
     def _reply(self, place: int, prompt: list[BaseMessage]) -> AIMessage:
-        if self.fault:
-            self.seen[self.fault] += 1
-        if self.fault == "hangs":
+        fault = self.due()
+        if fault:
+            self.seen[fault] += 1
+        if fault == "hangs":
             time.sleep(self.hanging)
-        said = MODEL_FAULTS[self.fault] if self.fault else None
+        said = MODEL_FAULTS[fault] if fault else None
         if isinstance(said, BaseException):
             raise said
         if said is None:
@@ -109,3 +139,28 @@ class FaultySummariser(ScriptedChatModel):
         message = said.model_copy(deep=True) if isinstance(said, AIMessage) else AIMessage(said)
         message.response_metadata = {"finish_reason": "stop", **message.response_metadata}
         return message
+
+
+class RandomSummariser(FaultySummariser):
+    """A summariser a share of whose calls meets a fault. It keeps no prompts: memory is what is measured.
+
+    Attributes:
+        share: From 0 to 1.
+        seed: Decides which.
+    """
+
+    share: float = 0.0
+    seed: int = 0
+    hanging: float = 0.02
+    calls_made: int = 0
+
+    _rng: Any = PrivateAttr(default=None)
+
+    def due(self) -> str:
+        with self._lock:
+            self._prompts.clear()
+            self._options.clear()
+            self.calls_made += 1
+            if self._rng is None:
+                self._rng = random.Random(self.seed)
+            return self._rng.choice(sorted(MODEL_FAULTS)) if self._rng.random() < self.share else ""
