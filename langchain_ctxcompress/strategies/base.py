@@ -169,7 +169,16 @@ class CompressionRequest:
         places = {place for turn in turns for place in turn.indices} - self.protected
         places = self.boundaries.within(places)
         stand = min(places, default=None) if self.summary_place is None else None
-        return frozenset(places - dividers(self.messages, set(range(len(self.messages))) - places, stand))
+        places -= dividers(self.messages, set(range(len(self.messages))) - places, stand)
+        return frozenset(places - self.between_protected)
+
+    @cached_property
+    def between_protected(self) -> frozenset[int]:
+        """The human messages that part protected words of the model from a protected call.
+
+        They stay from the first rung on: what a later one leaves may be the protected messages alone.
+        """
+        return frozenset(dividers(self.messages, self.protected))
 
     @cached_property
     def why_none(self) -> Reason:

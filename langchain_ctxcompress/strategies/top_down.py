@@ -69,7 +69,7 @@ def droppable(request: CompressionRequest, keep: Collection[int]) -> list[Span]:
     A human message that alone parts the model's words from a call that stays behind them is not among them either.
     """
     stays = request.protected | request.boundaries.close(set(keep))
-    stays |= dividers(request.messages, stays)
+    stays |= dividers(request.messages, stays) | request.between_protected
     return [span for span in request.boundaries.spans if span[0] not in stays]
 
 

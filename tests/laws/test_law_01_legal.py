@@ -107,6 +107,18 @@ def test_no_call_comes_to_follow_the_models_own_words(strategy: str, name: str, 
     assert over(result.messages, messages, limit) == [] or strategy in ("middle-out", "clear-tools", "bands")
 
 
+@pytest.mark.parametrize("strategy", ["ladder", "emergency"])
+def test_what_parts_pinned_words_from_a_pinned_step_stays_from_the_first_rung_on(strategy: str) -> None:
+    """A later rung may leave the pinned messages alone, and can bring back no question that an earlier one took."""
+    talk, run = exchanges(6, words=30), agent_run(3, words=30)[1:-1]
+    talk[5], run[-1] = pinned(talk[5]), pinned(run[-1])
+    messages = [*talk, AIMessage("So I look.", id="so"), *run, HumanMessage("and now?", id="now")]
+    compressor = ContextCompressor(config=PrunerConfig.for_limit(20), strategy=strategy)
+    result = compressor.compress(messages)
+    assert illegal(compressor, result.messages, messages) == []
+    assert check_messages(result.messages, providers=["Gemini"]) == []
+
+
 def test_the_judge_judges_every_strategy_that_is_registered() -> None:
     names = "from langchain_ctxcompress.strategies import strategy_names; print(*strategy_names())"
     fresh = subprocess.run([sys.executable, "-c", names], capture_output=True, text=True, check=True)

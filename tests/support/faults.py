@@ -133,7 +133,7 @@ class FaultySummariser(ScriptedChatModel):
             time.sleep(self.hanging)
         said = MODEL_FAULTS[fault] if fault else None
         if isinstance(said, BaseException):
-            raise said
+            raise type(said)(*said.args)  # anew: one that is raised again and again keeps the frames of each time
         if said is None:
             said = f"{SUMMARY_MARK} They spoke of their orders, number {place}."
         message = said.model_copy(deep=True) if isinstance(said, AIMessage) else AIMessage(said)
