@@ -10,7 +10,8 @@ QUICK := idle_step langgraph_step session_cost plan_apply strategies archive_sca
 IMPORTLINTER := .venv/bin/python -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo eval eval-realmodel bench bench-quick test test-all test-realmodel lint format coverage docs docs-serve pictures notebooks build release-check clean distclean
+PYTHON ?=
+.PHONY: help setup test-lowest test-newest mutation audit demo eval eval-realmodel bench bench-quick test test-all test-realmodel lint format coverage docs docs-serve pictures notebooks build release-check clean distclean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -52,6 +53,25 @@ test-realmodel: setup ## Run the tests with a small real model on this machine (
 	@sh scripts/bootstrap.sh realmodel
 	$(PYTEST) -m realmodel -rs --timeout 900
 
+# What is run against other versions: `make test-lowest COMPATIBLE=tests` for all.
+COMPATIBLE ?= tests/messages tests/graph tests/history tests/summarize tests/engine tests/strategies
+
+test-lowest: setup ## Run tests with the lowest versions that the metadata allows, in an environment of its own
+	@sh scripts/bootstrap.sh compatibility
+	@PYTHON="$(PYTHON)" sh scripts/compatibility.sh lowest-direct .venv-lowest $(COMPATIBLE)
+
+test-newest: setup ## Run tests with the newest versions, in an environment of its own
+	@sh scripts/bootstrap.sh compatibility
+	@PYTHON="$(PYTHON)" sh scripts/compatibility.sh highest .venv-newest $(COMPATIBLE)
+
+mutation: setup ## Change the core in 340 places, one at a time: does a test notice? (hours; survivors go to mutation.txt)
+	@sh scripts/bootstrap.sh mutation
+	$(RUN) scripts.mutation --sample 340 --seed 8 --report mutation.txt
+
+audit: setup ## Ask the public database of weaknesses about what is installed (needs its network)
+	@sh scripts/bootstrap.sh audit
+	$(RUN) pip_audit --local --skip-editable
+
 lint: setup ## Check style, types and the direction of imports
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
@@ -92,9 +112,9 @@ release-check: build ## Check what would be released: metadata, and the wheel in
 	$(RUN) scripts.release_check dist
 
 clean: ## Remove what was built, written or cached
-	rm -rf dist build site htmlcov .coverage .coverage.* demo-output
+	rm -rf mutants mutation.txt dist build site htmlcov .coverage .coverage.* demo-output
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name .venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean ## Remove .venv too
-	rm -rf .venv
+	rm -rf .venv .venv-lowest .venv-newest

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes .venv beside the Makefile and installs the project with its development tools into it. Quick when that is done.
 #
-#   bootstrap.sh [peers] [docs] [release] [realmodel]
+#   bootstrap.sh [peers] [docs] [release] [audit] [mutation] [compatibility] [realmodel]
 #
 # peers: besides, the libraries that the evaluation compares with. docs: what the documentation is built with. release:
 # what a release is checked with. realmodel: a small real model and its server; 130 MB,
@@ -62,11 +62,14 @@ fi
 for part in "$@"; do
     installed "$stamp-$part" && continue
     case $part in
-    peers | docs | release)
+    peers | docs | release | audit | mutation | compatibility)
         case $part in
         peers) echo "Installing what the evaluation compares with" ;;
         docs) echo "Installing what the documentation is built with" ;;
         release) echo "Installing what a release is checked with" ;;
+        audit) echo "Installing what asks for known weaknesses" ;;
+        mutation) echo "Installing what changes the code to see whether a test fails" ;;
+        compatibility) echo "Installing what resolves the lowest and the newest versions" ;;
         esac
         requirements group "$part" >"$venv/$part-requirements.txt"
         install --requirement "$venv/$part-requirements.txt" || {
@@ -91,7 +94,7 @@ for part in "$@"; do
         }
         ;;
     *)
-        echo "error: bootstrap.sh knows peers, docs, release and realmodel, not $part" >&2
+        echo "error: bootstrap.sh knows peers, docs, release, audit, mutation, compatibility and realmodel, not $part" >&2
         exit 2
         ;;
     esac

@@ -112,7 +112,7 @@ def _block(block: str | dict[str, Any], texts: list[str], *, calls_counted: bool
     if isinstance(block, str):
         texts.append(block)
         return 0
-    kind = block.get("type")
+    kind = str(block.get("type"))
     if kind == "text":
         texts.append(str(block.get("text") or ""))
         return 0
