@@ -169,14 +169,14 @@ def _reset(handler: _Handler) -> None:
     handler.connection.shutdown(socket.SHUT_RDWR)
 
 
-def _huge(handler: _Handler) -> None:
-    """100 MB of text."""
+def _huge(handler: _Handler, megabytes: int = 100) -> None:
+    """So much text."""
     head, tail = completion("@").split(b"@")
     handler.send_response(200)
-    handler.send_header("Content-Length", str(len(head) + len(tail) + 100_000_000))
+    handler.send_header("Content-Length", str(len(head) + len(tail) + 1_000_000 * megabytes))
     handler.end_headers()
     handler.wfile.write(head)
-    for _ in range(100):
+    for _ in range(megabytes):
         handler.wfile.write(b"word " * 200_000)
     handler.wfile.write(tail)
 
@@ -186,6 +186,7 @@ SLOW = Fault("slow", lambda h: (h.server.model.stopping.wait(0.3), h.reply(200, 
 HANG = Fault("hang", _hang)
 DRIP = Fault("drip", _drip)
 HUGE = Fault("huge", _huge)
+LARGE = Fault("large", lambda handler: _huge(handler, 10))
 OVERFLOWING = Fault("overflow", _error(400, OVERFLOW, "context_length_exceeded"))
 FAULTS: tuple[Fault, ...] = (
     OVERFLOWING,

@@ -28,6 +28,7 @@ from tests.servers.faulty import (
     HUGE,
     INJECTED,
     INJECTION,
+    LARGE,
     SECRET,
     SLOW,
     SUMMARY,
@@ -113,9 +114,10 @@ def test_a_server_that_never_ends_is_waited_for_as_long_as_was_said(fault: Fault
     assert waited < 15  # not the minute that the server would take: no aim of speed
 
 
-def test_a_hundred_megabytes_are_no_summary() -> None:
+@pytest.mark.parametrize("fault", [LARGE, pytest.param(HUGE, marks=pytest.mark.slow)], ids=lambda fault: fault.name)
+def test_ten_and_a_hundred_megabytes_are_no_summary(fault: Fault) -> None:
     given = exchanges(120)
-    with model_server(HUGE) as server:
+    with model_server(fault) as server:
         compressor = compressor_of(server, seconds=60.0, timeout=60.0)
         result = compressor.compress(given)
     check(result, given, compressor)
@@ -169,7 +171,7 @@ def test_no_key_and_no_conversation_stand_in_logs_and_results(caplog: pytest.Log
     assert "XYZZY" not in said
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_long_conversation_through_a_server_that_fails_every_third_time(seed: int) -> None:
     """A real graph, the node before each step, a server whose answers are drawn: the thread never breaks."""
     script = random_script(seed, 200, share=0.33)
