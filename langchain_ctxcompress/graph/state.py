@@ -8,7 +8,7 @@ from typing import (
     NotRequired,  # MessagesState is made with it
 )
 
-from langchain_core.messages import BaseMessage, RemoveMessage
+from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage
 from langchain_core.runnables import RunnableConfig
 from typing_extensions import TypedDict
 
@@ -83,8 +83,8 @@ def update_by_id(before: Sequence[BaseMessage], after: Sequence[BaseMessage]) ->
 
     What left is removed by id; what changed is written under its id, so that it keeps its place and is not streamed as
     a new message. A parallel branch's write is not touched; what it removed as well is removed once (`add_messages`
-    refuses to remove what is not there, so each message is written as it is before it is removed). Only where a message
-    has to be put in between, or ids repeat, is the whole list written anew.
+    refuses to remove what is not there, so an empty message is written under each id before it is removed). Only where
+    a message has to be put in between, or ids repeat, is the whole list written anew.
 
     Args:
         before: The list in the state.
@@ -107,5 +107,5 @@ def update_by_id(before: Sequence[BaseMessage], after: Sequence[BaseMessage]) ->
 
         return [RemoveMessage(id=REMOVE_ALL_MESSAGES), *after]
     kept = set(order)
-    removed = [update for i in known if i not in kept for update in (known[i], RemoveMessage(id=str(i)))]
+    removed = [update for i in known if i not in kept for update in (HumanMessage("", id=i), RemoveMessage(id=str(i)))]
     return [*removed, *(message for message in after if message is not known[message.id])]
