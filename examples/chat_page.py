@@ -92,5 +92,5 @@ def demo_chat() -> Chat:
 
 
 if __name__ == "__main__":
-    print("http://localhost:8017")
+    print("http://localhost:8017 (Ctrl-C ends it)", flush=True)
     serve(demo_chat()).serve_forever()

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from langchain_core.messages import BaseMessage
 
+from langchain_ctxcompress.errors import ConfigError
 from langchain_ctxcompress.limits import PrunerConfig
 from langchain_ctxcompress.originals import Originals
 
@@ -82,6 +83,9 @@ class ContextCompressor(Originals):
         if config is None:
             config = PrunerConfig()
             _say_defaults(config.soft_limit_tokens, config.hard_limit_tokens)
+        elif not isinstance(config, PrunerConfig):
+            msg = f"config is a {type(config).__name__}: pass a PrunerConfig, such as PrunerConfig.for_limit(8000)"
+            raise ConfigError(msg)
         self.config = config
         self.config_given = given
         self.strategy = resolve_strategy(strategy)

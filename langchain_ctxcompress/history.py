@@ -21,6 +21,7 @@ from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.compressor import ContextCompressor
 from langchain_ctxcompress.doors import compressor_of
+from langchain_ctxcompress.errors import ConfigError
 from langchain_ctxcompress.ledger import Goal, Goals, read_goals
 from langchain_ctxcompress.messages import ensure_ids, is_derived
 from langchain_ctxcompress.storage import guard_messages
@@ -59,6 +60,9 @@ class CompressedChatMessageHistory(BaseChatMessageHistory):
         **arguments: Any,
     ) -> None:
         super().__init__()
+        if not isinstance(inner, BaseChatMessageHistory):
+            msg = f"inner is a {type(inner).__name__}: pass a BaseChatMessageHistory, as InMemoryChatMessageHistory"
+            raise ConfigError(msg)
         self.inner = inner
         self.compressor = compressor_of(compressor, arguments)
         self.session_id = session_id or self.compressor.session_id

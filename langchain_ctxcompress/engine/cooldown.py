@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
 
 from langchain_ctxcompress.summarize import TaskFailure, TaskResult
+
+logger = logging.getLogger("langchain_ctxcompress.compressor")
 
 FAILURES = 3
 """Failed compressions in a row until the summariser is left alone."""
@@ -48,9 +51,22 @@ class CoolDown:
         asked = [result for result in results if result.failure is not TaskFailure.COOLING_DOWN]
         if not asked:
             return
-        failed = any(not result.ok for result in asked)
+        failure = next((result.failure for result in asked if result.failure is not None), None)
         with self._lock:
-            self._in_a_row = self._in_a_row + 1 if failed else 0
-            if self._in_a_row >= self.failures:
+            self._in_a_row = in_a_row = self._in_a_row + 1 if failure else 0
+            alone = in_a_row >= self.failures
+            if alone:
                 self._until = self._clock() + self.seconds
                 self._in_a_row = 0
+        if alone:
+            logger.warning(
+                "the summariser failed %d times in a row (%s): it is left alone for %g s; the extractive one writes",
+                in_a_row,
+                failure,
+                self.seconds,
+            )
+        elif in_a_row == 1:
+            logger.warning(
+                "the summariser failed (%s), and the extractive one took its place: see result.detail or the events",
+                failure,
+            )

@@ -69,7 +69,7 @@ class Seen:
         if not continues(messages, before):
             return None
         new = messages[len(before) :]
-        if not all(isinstance(m, BaseMessage) and m.id and not is_derived(m) for m in new):
+        if not all(isinstance(m, BaseMessage) and m.id and m.type != "remove" and not is_derived(m) for m in new):
             return None
         if chain.records and (self.head is None or any(map(chain.reach(self.head).touches, new))):
             return None

@@ -61,6 +61,8 @@ class Session:
         """The last list that needed nothing."""
         self.weigh_from = 0
         """How large a list must be, in tokens, before it is weighed again whether a compression pays."""
+        self.warned = False
+        """Whether the log has said that turns are dropped without a summary."""
         self.epoch = 0
         """How often messages were removed from it for good."""
 

@@ -210,6 +210,12 @@ def _check(messages: Sequence[BaseMessage]) -> None:
                 " convert the list with langchain_core.messages.convert_to_messages"
             )
             raise InvalidMessagesError(msg)
+        if message.type == "remove":
+            msg = (
+                f"item {place} of messages is a RemoveMessage: the list's reducer does not remove by id. Use a state"
+                " whose messages have the reducer add_messages, or mode='view'"
+            )
+            raise InvalidMessagesError(msg)
 
 
 def _prepare(job: Job) -> StoreSteps[Prepared]:

@@ -110,6 +110,18 @@ def overflow_text(request: CompressionRequest, draft: CompressionDraft, after: i
 
 def log_result(job: Job, result: CompressionResult) -> None:
     """Say in one line what became of a list, and why."""
+    if result.reason is Reason.TRUNCATED and not job.session.warned:
+        job.session.warned = True
+        logger.warning(
+            "session %s: at the hard limit of %d tokens turns were dropped without a summary (they are in the archive):"
+            " the first %d, the last %d and what else must stay leave too little to summarise under the soft limit of"
+            " %d. Raise the limits, or lower recent_turns",
+            job.session_id,
+            job.config.hard_limit_tokens,
+            job.config.pinned_prefix_turns,
+            job.config.recent_turns,
+            job.config.soft_limit_tokens,
+        )
     level = logging.INFO if result.changed else logging.DEBUG
     if not logger.isEnabledFor(level):
         return

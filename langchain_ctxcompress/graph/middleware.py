@@ -27,6 +27,7 @@ from langchain_ctxcompress.compressor import ContextCompressor
 from langchain_ctxcompress.doors import compressor_of
 from langchain_ctxcompress.engine import CompressionResult
 from langchain_ctxcompress.graph.announcing import StepEvents
+from langchain_ctxcompress.graph.cautions import caution, unknown_window
 from langchain_ctxcompress.graph.compacting import COMPACT_KEY, flag_in, focus_asked
 from langchain_ctxcompress.graph.overhead import OverheadCounter
 from langchain_ctxcompress.graph.overrides import Overrides
@@ -205,6 +206,7 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
     ) -> dict[str, Any] | None:
         update: dict[str, Any] = {COMPACT_KEY: None} if flag_in(state) else {}
         if result.changed:
+            caution(self.compressor, get_config(), runtime.store if runtime is not None else None)
             changes = update_by_id(list(state["messages"]), result.messages)
             update |= {"messages": changes, RECORD_KEY: {**record, "compressed": True}}
             update |= goal_update(state, self._goal(runtime), result.goals)
@@ -217,9 +219,12 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
     def _record(self, request: ModelRequest[Any]) -> dict[str, Any]:
         """What the request is like, in plain values."""
         known = _known(request.state) or {}
+        window = input_window(request.model)
+        if not window and not self.compressor.config_given:
+            unknown_window(request.model)
         return {
             "overhead_tokens": self._overhead(request.system_message, request.tools, request.response_format),
-            "window_tokens": input_window(request.model),
+            "window_tokens": window,
             "compressed": bool(known.get("compressed")),
         }
 

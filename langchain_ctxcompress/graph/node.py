@@ -12,6 +12,7 @@ from langchain_ctxcompress.doors import compressor_of
 from langchain_ctxcompress.engine import CompressionResult, Outcome
 from langchain_ctxcompress.errors import ConfigError
 from langchain_ctxcompress.graph.announcing import StepEvents
+from langchain_ctxcompress.graph.cautions import caution
 from langchain_ctxcompress.graph.claims import claims
 from langchain_ctxcompress.graph.compacting import COMPACT_KEY, flag_in, focus_asked
 from langchain_ctxcompress.graph.overrides import Overrides
@@ -176,6 +177,8 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
             return update
         if len(messages) == len(result.messages) and continues(messages, result.messages):
             return update
+        runtime = _runtime()
+        caution(self.compressor, config, runtime.store if runtime else None)
         changes = update_by_id(messages, result.messages)
         if not claims.claim(config, self.messages_key, changes):
             return update

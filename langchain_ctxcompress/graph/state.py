@@ -48,7 +48,8 @@ def messages_in(state: Any, key: str) -> list[BaseMessage]:
     """
     found = value_in(state, key)
     if found is None:
-        msg = f"the state ({type(state).__name__}) has no messages under {key!r}: set messages_key"
+        there = f", but {', '.join(map(repr, state))}" if isinstance(state, Mapping) and state else ""
+        msg = f"the state ({type(state).__name__}) has no messages under {key!r}{there}: set messages_key"
         raise InvalidMessagesError(msg)
     if type(found) is list:
         return found

@@ -38,7 +38,8 @@ def open_store(store: BaseStore | Path | str | None) -> BaseStore:
 
     Args:
         store: A LangGraph store (returned as it is), the path of a SQLite file (made where it is missing, for its owner
-            only), `sqlite:PATH`, a `postgresql:` URL (extra `postgres`), or `None` or `:memory:` for a store in memory.
+            only), `sqlite:PATH` or `sqlite:///PATH` (as SQLAlchemy has it: a fourth slash makes it absolute), a
+            `postgresql:` URL (extra `postgres`), or `None` or `:memory:` for a store in memory.
             A text with a colon behind its first word is no path: write `sqlite:odd:name.db`, or give a `Path`.
 
     Raises:
@@ -78,14 +79,19 @@ def sqlite_path(store: str) -> Path:
     """The path of the SQLite file that a text means.
 
     Raises:
-        ConfigError: The text names another kind of store, or none. What stands behind the scheme is not repeated: it
-            may hold a password.
+        ConfigError: The text names another kind of store, a host, or none. What stands behind the scheme is not
+            repeated: it may hold a password.
     """
     scheme = _SCHEME.match(store)
     if scheme and scheme[1] != "sqlite":  # taken for a path, it would make folders named after a password
         msg = f"store begins with {scheme[0]!r}: {ALLOWED}"
         raise ConfigError(msg)
     path = store[scheme.end() :] if scheme else store
+    if scheme and path.startswith("//"):  # a URL, as SQLAlchemy reads it: three slashes and a path, relative or not
+        if not path.startswith("///"):
+            msg = f"store begins with 'sqlite://' and names a host: write sqlite:PATH, or sqlite:///PATH; {ALLOWED}"
+            raise ConfigError(msg)
+        path = path[3:]
     if not path.strip("/"):
         msg = f"store is {store!r}, which names no file: {ALLOWED}"
         raise ConfigError(msg)

@@ -30,6 +30,7 @@ class Reason(StrEnum):
     """Why a compression ended as it did."""
 
     COMPRESSED = "compressed"
+    TRUNCATED = "truncated"
     RESTORED = "restored"
     REPAIRED = "repaired"
     DISABLED = "disabled"

@@ -49,7 +49,7 @@ class Ladder(CompressionStrategy):
         draft = draft or request.unchanged(Reason.DISABLED, self.name)
         step = request.after(draft)
         if step.tokens >= hard and TopDownTruncation.name in rungs:
-            draft = draft.then(_truncated(step))
+            draft = draft.then(_named(_truncated(step)))
             step = request.after(draft)
         if step.tokens >= hard and Emergency.name in rungs:
             draft = draft.then((yield from Emergency().run(step)))
@@ -76,6 +76,14 @@ def _better(summarised: CompressionDraft, cleared: CompressionDraft | None) -> C
         rungs=(*summarised.rungs, *cleared.rungs),
         model_calls=summarised.model_calls,
     )
+
+
+def _named(truncated: CompressionDraft) -> CompressionDraft:
+    """What dropped turns says so, instead of that it compressed them."""
+    if not truncated.checkpoints:
+        return truncated
+    rungs = tuple(replace(rung, reason=Reason.TRUNCATED) for rung in truncated.rungs)
+    return replace(truncated, reason=Reason.TRUNCATED, rungs=rungs)
 
 
 def _truncated(request: CompressionRequest) -> CompressionDraft:

@@ -60,7 +60,7 @@ class TestWhatIsGiven:
 
 
 class TestSqlite:
-    @pytest.mark.parametrize("form", ["{}", "sqlite:{}", "sqlite://{}"])
+    @pytest.mark.parametrize("form", ["{}", "sqlite:{}", "sqlite:///{}"])
     def test_a_path_or_a_url(self, form: str, tmp_path: Path) -> None:
         path = tmp_path / "a folder" / "new" / "history ä.db"
         store = open_store(form.format(path))
@@ -77,6 +77,8 @@ class TestSqlite:
         monkeypatch.chdir(tmp_path)
         assert works(open_store("sqlite:history.db"))
         assert (tmp_path / "history.db").is_file()
+        assert works(open_store("sqlite:///folder/as-sqlalchemy-has-it.db"))
+        assert (tmp_path / "folder" / "as-sqlalchemy-has-it.db").is_file()
 
     @pytest.mark.parametrize("name", ["odd:name.db", "C:", "1:2.db"])
     def test_a_path_with_a_colon_is_said_to_be_one(
@@ -144,6 +146,9 @@ class TestWhatCannotBeOpened:
     @pytest.mark.parametrize("given", ["", "sqlite:"])
     def test_no_path(self, given: str) -> None:
         assert f"store is {given!r}, which names no file: it must be" in self.refused(given)
+
+    def test_a_host(self) -> None:
+        assert "names a host: write sqlite:PATH, or sqlite:///PATH" in self.refused("sqlite://history.db")
 
     @pytest.mark.parametrize("given", ["redis:6379", "localhost:5432/db", "user:s3cret-pass@host/db", "file:x.db"])
     def test_a_text_with_a_colon_is_taken_for_no_path(
