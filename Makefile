@@ -30,9 +30,9 @@ eval: setup ## Compare with langmem and LangChain on long sessions, and write do
 	@sh scripts/bootstrap.sh peers
 	$(RUN) benchmarks.eval --write docs/evaluation.md --called "make eval" $(EVAL_OPTIONS)
 
-eval-realmodel: setup ## The same with a small real model, in fewer sessions; the page goes to docs/evaluation-realmodel.md
+eval-realmodel: setup ## The same with a small real model, in one short session; the page goes to docs/evaluation-realmodel.md
 	@sh scripts/bootstrap.sh peers realmodel
-	$(RUN) benchmarks.eval --real-model --seeds 1 --sets open --filler written --tokens 12000 --only "ladder, lossy" langmem Summ deepagents --write docs/evaluation-realmodel.md --called "make eval-realmodel" $(EVAL_OPTIONS)
+	$(RUN) benchmarks.eval --real-model --seeds 1 --sets open --filler written --tokens 6000 --only "ladder, lossy" langmem Summ deepagents --write docs/evaluation-realmodel.md --called "make eval-realmodel" $(EVAL_OPTIONS)
 
 bench: setup ## Measure what steps and compressions cost, beside LangChain and langmem; figures go to build/bench
 	@sh scripts/bootstrap.sh peers

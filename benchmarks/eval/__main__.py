@@ -53,7 +53,7 @@ def main() -> int:
         print("\n".join(line for runs in played.values() for line in losses(runs)))
     text = page(
         played,
-        command=options.called or " ".join(["python -m benchmarks.eval", *sys.argv[1:]]),
+        command=f"`{options.called or ' '.join(['python -m benchmarks.eval', *sys.argv[1:]])}`",
         tokens=options.tokens,
         window=options.window,
         seeds=options.seeds,

@@ -1,4 +1,4 @@
-"""Other sentences in other languages, for the final word: nothing is changed because of what is seen with these.
+"""Other sentences in other languages, set aside at first; the changes of values that were missed were read since.
 
 Marks and names as in `open_phrasings`.
 """

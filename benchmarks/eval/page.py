@@ -12,7 +12,7 @@ from benchmarks.eval.tables import kinds_table, totals_table
 _ABOUT = """\
 # Evaluation: what is left of what users said
 
-{date}, `{command}`: langchain-ctxcompress {version} beside {peers}, all in one run.
+{date}, {command}: langchain-ctxcompress {version} beside {peers}, all of a section in one run.
 
 A session is some {tokens:,} tokens of chat and tool calls. In it a user says things in passing or on their own: \
 rules, side constraints, facts, exact values, states of goals, preferences, decisions; some values change later, \
@@ -25,8 +25,10 @@ The cells of the first table are: in context / found by a search / lost, in perc
 {seeds} seeds. A *stale value restated* is an old value that is stated, outside the session's own messages, \
 without the new one. Numbers in brackets are the smallest and the largest of the seeds.
 
-The sentences come from two sets: the *open* one was at hand while the package was worked on, the *held-out* \
-one, in other words and languages, was not looked at before the run. With *written* filler the rest of a session \
+The sentences come from two sets: the *open* one was at hand while the package was worked on; the *held-out* one, \
+in other words and languages, was set aside for the first runs. Since then its changes of values that an earlier run \
+had missed were read, and the package was mended by what they showed: for those the set is held out no more. With \
+*written* filler the rest of a session \
 is made up by the benchmark; with *recorded* filler it is real conversations (not part of this repository; a \
 folder of them can be named by `CTXCOMPRESS_TEST_DATA`).
 """
@@ -46,6 +48,8 @@ between two compressions.
 - The peers restate fewer stale values: they keep few values at all.
 - langmem's state keeps the whole list, so nothing is gone for good; it has no search for it. deepagents writes what \
 it summarised into a file, in which its agent can look for lines; here they are ranked by the words of the question.
+- The lossy summariser is a simulation. One short session with a small real model: \
+[evaluation-realmodel.md](evaluation-realmodel.md).
 """
 
 LOSSY = (
@@ -68,7 +72,7 @@ def page(
 
     Args:
         played: What was played, by the title of its section.
-        command: What ran.
+        command: What ran, as Markdown.
         tokens: Length of a session.
         window: The most that may be sent.
         seeds: Sessions of each section.

@@ -9,8 +9,9 @@ from functools import cached_property
 from langchain_ctxcompress.ledger.lexicon import content_stems
 from langchain_ctxcompress.ledger.records import Ledger, LedgerRecord, Superseded
 from langchain_ctxcompress.ledger.render import CHANGED, escape, mask_superseded
-from langchain_ctxcompress.ledger.values import MONTHS, FoundValue, find_values
+from langchain_ctxcompress.ledger.values import FoundValue, find_values
 from langchain_ctxcompress.ledger.voice import split_sentences
+from langchain_ctxcompress.ledger.words.measures import MONTHS
 
 UNVERIFIED = "[unverified]"
 """Stands where a summary had a value that is in no source."""

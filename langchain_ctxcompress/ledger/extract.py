@@ -35,6 +35,8 @@ from langchain_ctxcompress.messages import content_hash, extract_text_content, i
 
 _FEW_WORDS = 6
 _PERMISSION = 0.5
+_TOLD = 0.3
+_LOOSE = frozenset({"quantity", "percent", "time"})
 _SENTENCES_OF_MESSAGE = 200
 
 
@@ -150,6 +152,8 @@ def _add_statement(draft: LedgerDraft, judged: Judgement, place: _Place) -> None
         return
     if kind == "moment" and judged.update and said_values and not judged.reading.has("ask", "want"):
         kind, weight = "fact", max(weight, FACT_WEIGHT)
+    if judged.definite and not judged.question and any(value.kind not in _LOOSE for value in judged.values):
+        kind, weight = (kind if kind == "rule" else "fact"), max(weight, _TOLD)
     if kind == "moment":
         return
     record: dict[str, Any] = {

@@ -31,8 +31,13 @@ _SCRIPTS = (
     (re.compile(r"[\u0900-\u097f]"), ("hi",)),
 )
 _OTHER_SCRIPTS = frozenset(language for _, languages in _SCRIPTS for language in languages)
+# Signs of the Chinese table as they are written where signs were not simplified.
+_SIMPLIFIED = str.maketrans(
+    "無論總從絕對應當許準務須過歡願討厭愛習慣們見標階進狀態優決選嗎麼誰幾謝沒題問請現馬為換實際後別開單規則責記錄順說聲預項個會這給還錯誤敗試剛經處設備檔變讓與嚴遲盡漸傾",
+    "无论总从绝对应当许准务须过欢愿讨厌爱习惯们见标阶进状态优决选吗么谁几谢没题问请现马为换实际后别开单规则责记录顺说声预项个会这给还错误败试刚经处设备档变让与严迟尽渐倾",
+)
 # Single words of these groups are nouns and verbs that also say what a sentence is about ("budget", "deadline").
-_TOPICAL = frozenset({"limit", "goal", "rulehead", "state", "decide", "prefer", "done", "trouble"})
+_TOPICAL = frozenset({"limit", "goal", "rulehead", "state", "decide", "prefer", "done", "trouble", "hold", "norm"})
 _STEM_LENGTH = 6
 
 
@@ -83,7 +88,10 @@ for _place, _language in enumerate(_LATIN):
     for _known in _language.known:
         _LATIN_WORDS.setdefault(_known, []).append(_place)
 _UNSPACED = {
-    name: [(cue, group) for group, cues in table.items() if group != "stop" for cue in cues.split()]
+    name: sorted(
+        ((cue, group) for group, cues in table.items() if group != "stop" for cue in cues.split()),
+        key=lambda entry: -len(entry[0]),
+    )
     for name, table in UNSPACED.items()
 }
 _UNSPACED_STOP = {name: sorted(table["stop"].split(), key=len, reverse=True) for name, table in UNSPACED.items()}
@@ -188,14 +196,21 @@ def _read_spaced(text: str) -> Reading:
 def _read_unspaced(text: str) -> Reading:
     name = "ja" if _KANA.search(text) else "zh"
     folded = plain(text)
+    same = folded.translate(_SIMPLIFIED) if name == "zh" else folded
     cues: dict[str, int] = {}
-    rest = folded
+    shown = list(folded)
+    inside = same  # what is left of it by the longer cues: a sign in one of them is no small talk of its own
     for cue, group in _UNSPACED[name]:
-        at = folded.find(cue)
-        if at >= 0:
-            cues[group] = min(at, cues.get(group, at))
-            if group not in _TOPICAL:
-                rest = rest.replace(cue, " ")
+        at = (inside if len(cue) == 1 and group in _SMALL_TALK else same).find(cue)
+        if at < 0:
+            continue
+        cues[group] = min(at, cues.get(group, at))
+        if len(cue) > 1:
+            inside = inside.replace(cue, " " * len(cue))
+        while at >= 0 and group not in _TOPICAL:
+            shown[at : at + len(cue)] = " " * len(cue)
+            at = same.find(cue, at + len(cue))
+    rest = "".join(shown)
     for word in _UNSPACED_STOP[name]:
         rest = rest.replace(word, " ")
     content: list[str] = []

@@ -41,6 +41,8 @@ _HEADINGS = {
 _FIRST_TO_GO = frozenset({"values", "finished"})
 _SURE = 0.55
 _LIKELY = 0.42
+_TOLD = 1.5
+"""Log-odds for a statement of what one definite thing is with an exact value in it: no small talk."""
 _RARE = 2
 """Messages that may say a word that is no common topic: the user's, and an answer that echoes it."""
 _OPEN_SHOWN = 3
@@ -58,7 +60,7 @@ class _Line:
     text: str
     rank: tuple[float, ...]
     order: int
-    tokens: int = 0
+    value: str = ""
 
 
 def escape(text: str) -> str:
@@ -92,8 +94,9 @@ def render(ledger: Ledger, goal: Goal | None = None, *, max_tokens: int, count: 
     headings = {line.section for line in fixed}
     kept: list[_Line] = []
     full = False
+    shown = "\n".join(line.text for line in fixed)
     for line in optional:
-        if full and line.section in _FIRST_TO_GO:
+        if (full and line.section in _FIRST_TO_GO) or (line.value and line.value in shown):
             continue
         cost = count(line.text) + 2
         if line.section not in headings:
@@ -104,6 +107,7 @@ def render(ledger: Ledger, goal: Goal | None = None, *, max_tokens: int, count: 
         used += cost
         headings.add(line.section)
         kept.append(line)
+        shown += f"\n{line.text}" if line.section != "values" else ""
     text = _assemble(head, [*fixed, *kept])
     while kept and count(text) > max_tokens:
         del kept[-max(1, len(kept) // 10) :]
@@ -137,8 +141,7 @@ def _optional_lines(ledger: Ledger) -> list[_Line]:
     ]
     lines += _request_lines(ledger)
     lines += _artifact_lines(ledger.artifacts)
-    said = "\n".join(line.text for line in lines) + "\n".join(rule.text for rule in ledger.rules)
-    lines += _value_lines(ledger.values, said)
+    lines += _value_lines(ledger.values)
     return lines
 
 
@@ -153,6 +156,7 @@ def _ranked_facts(ledger: Ledger) -> list[tuple[Fact, float]]:
         rare = sum(1 for word in fact.key if ledger.heard.get(word, 0) <= _RARE) / len(fact.key) if fact.key else 0.0
         weight = min(max(fact.weight, 0.001), 0.999)
         odds = 1.25 * log(weight / (1 - weight)) + 3.8 * rare - 1.3
+        odds += _TOLD if fact.definite and fact.slots else 0.0
         ranked.append((fact, round(1 / (1 + exp(-odds)), 3)))
     return ranked
 
@@ -212,8 +216,8 @@ def _artifact_lines(artifacts: tuple[ArtifactRecord, ...]) -> list[_Line]:
     ]
 
 
-def _value_lines(values: tuple[ValueRecord, ...], said: str) -> list[_Line]:
-    """The values that stand in no other line.
+def _value_lines(values: tuple[ValueRecord, ...]) -> list[_Line]:
+    """The values, each to be left out where a line that is kept says it.
 
     A bare number goes before a value that names or measures something, and of a series ("day: 6; day: 7; …") the newest
     stay before any other of it: one counter must not take the room of an order number.
@@ -221,7 +225,7 @@ def _value_lines(values: tuple[ValueRecord, ...], said: str) -> list[_Line]:
     lines: list[_Line] = []
     series: Counter[tuple[str, ...]] = Counter()
     for value in sorted(values, key=lambda value: (-value.order, value.text)):
-        if value.text in said or (value.by in {"ai", "tool"} and value.uses < 2):
+        if value.by in {"ai", "tool"} and value.uses < 2:
             continue
         bare = value.value_kind in _BARE and not any(char.isalpha() for char in value.text)
         name = (value.value_kind, *value.key)
@@ -231,7 +235,7 @@ def _value_lines(values: tuple[ValueRecord, ...], said: str) -> list[_Line]:
             continue
         text = f"{value.subject}: {value.text}" if value.subject else value.text
         rank = (8, 2 if bare else 0 if value.by == "user" else 1, place // _SERIES_SHOWN, -value.uses, -value.order)
-        lines.append(_Line("values", escape(text)[:_MAX_LINE], rank, value.order))
+        lines.append(_Line("values", escape(text)[:_MAX_LINE], rank, value.order, value.text))
     return lines
 
 

@@ -19,6 +19,8 @@ def request_weight(judged: Judgement) -> float:
         A score; above 0.45 it is one.
     """
     reading = judged.reading
+    if not (reading.content or judged.values or judged.question):
+        return 0.0  # a courtesy without an object: "please remember"
     weight = 0.0
     if judged.question:
         weight += 0.5

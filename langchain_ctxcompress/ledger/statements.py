@@ -13,6 +13,8 @@ from math import exp
 from typing import Literal
 
 from langchain_ctxcompress.ledger.lexicon import Reading, read, split_words, stem, word_set
+from langchain_ctxcompress.ledger.standing import STANDING, holding, standing
+from langchain_ctxcompress.ledger.traits import is_trait
 from langchain_ctxcompress.ledger.values import FoundValue, find_values
 from langchain_ctxcompress.ledger.voice import Sentence
 from langchain_ctxcompress.ledger.wishes import asks_for_good, find_wish
@@ -28,18 +30,9 @@ _MOSTLY_NOVEL = 1.6
 _VALUE = 0.3
 _ANNOUNCED = 2.2
 _WISHED = 1.3
-_STANDING = {
-    "scope": 1.0,
-    "universal": 1.0,
-    "must": 0.9,
-    "unable": 0.4,
-    "prefer": 1.0,
-    "limit": 0.5,
-    "not": 0.3,
-    "mind": 0.6,
-    "rulehead": 0.3,
-}
-STANDING_CUES = tuple(_STANDING)
+_TRAIT = -1.2
+_GENERAL = 1.0
+STANDING_CUES = tuple(STANDING)
 """Groups of words of which a sentence that asks for something lasting has one."""
 
 _LASTING = {"aside": 2.4, "goal": 0.8, "update": 0.8, "shift": 0.3, "decide": 0.4, "self": 0.1}
@@ -61,6 +54,7 @@ _SPEAKING = word_set(
 
 _OPENER = re.compile(r"([^,:;.!?—–]{1,40})[,:;.!?—–]+\s+")
 _INTERJECTION = re.compile(r"\w+,\s+")
+_MINDED = re.compile(r"(?:\S+\s+){1,5}?(?:that|dass|daß|que|che|dat|att|że|что)\s+", re.IGNORECASE)
 _MARKER = re.compile(r"\[(?:CHECKPOINT|DECISION|ARTIFACT|GOAL|RULE|NOTE|TODO)\]\s")
 DEFINITE = word_set(
     """
@@ -156,26 +150,33 @@ def judge(sentence: Sentence, novelty: float) -> Judgement:
     told_for_good = (wish is not None and wish.lasts) or (question and asks_for_good(spoken))
     question = question and wish is None and not told_for_good
     core = wish.text if wish else _core(spoken)
-    if wish or (core != spoken and not reading.has(*_STANDING, "aside")):
+    if wish or (core != spoken and not reading.has(*STANDING, "aside")):
         reading = read(core)  # in the language of the sentence itself, whatever language its lead is in
     imperative = _is_imperative(core, reading) and (
         core == spoken or reading.has("please", "not", "universal", "scope")
     )
     definite = _is_definite(core)
-    standing = _standing(reading, imperative=imperative, question=question)
-    standing += _WISHED if told_for_good else 0.0
+    held = 0.0 if question else holding(spoken)
+    asked = standing(reading, imperative=imperative or held > 0.0, question=question)
+    asked += _WISHED if told_for_good else 0.0
+    asked += held if asked < RULE_STANDING else 0.0
     if sentence.intro and not question and read(sentence.intro).has("rulehead", "scope"):
-        standing += _ANNOUNCED
-    score = _BIAS + _NOVEL * novelty + _MOSTLY_NOVEL * max(0.0, novelty - 0.5) + standing
+        asked += _ANNOUNCED
+    score = _BIAS + _NOVEL * novelty + _MOSTLY_NOVEL * max(0.0, novelty - 0.5) + asked
     score += sum(_LASTING[group] for group in reading.cues if group in _LASTING)
     score += _VALUE if values else 0.0
-    passing = _passing(reading, question=question)
+    passing = _passing(reading, question=question, held=held > 0.0)
     score -= passing
-    steady = max(standing, RULE_STANDING) if told_for_good else standing - passing / 2
+    steady = max(asked, RULE_STANDING) if told_for_good else asked - passing / 2
     if len(spoken) * 2 < len(text):
         steady, score = 0.0, -5.0  # mostly a quotation: somebody else's words
     if _MARKER.match(text):
         steady, score = 2.0, 3.0
+    trait = not question and is_trait(_behind_lead(core))
+    if trait:
+        score = max(score, _TRAIT + _NOVEL * novelty)
+    elif _is_general(reading):
+        score += _GENERAL
     weight = round(1 / (1 + exp(-score)), 3)
     kind: Literal["rule", "fact", "moment"] = "moment"
     if steady >= RULE_STANDING and not question:
@@ -195,7 +196,7 @@ def judge(sentence: Sentence, novelty: float) -> Judgement:
         question=question,
         polite=whole.has("please"),
         imperative=imperative,
-        about=_about(core, values),
+        about=_about(core, values) or _about(spoken, values),
         verb=_verb(core) if imperative else "",
         subject=_subject(core) if definite else (),
     )
@@ -244,7 +245,7 @@ def _core(spoken: str) -> str:
     head = read(opener[1])
     rest = spoken[opener.end() :]
     labels = ":" in opener[0] and len(read(rest).content) >= 2
-    leads = not head.topic or (len(head.words) <= _LEAD_WORDS and len(head.topic) == 1 and not head.has(*_STANDING))
+    leads = not head.topic or (len(head.words) <= _LEAD_WORDS and len(head.topic) == 1 and not head.has(*STANDING))
     return rest if labels or leads else spoken
 
 
@@ -291,6 +292,18 @@ def _is_personal(core: str) -> bool:
     return any(word in _SPEAKING or word in _POINTING for word in words)
 
 
+def _is_general(reading: Reading) -> bool:
+    """Whether it says something of all or none: "anything that touches billing goes through Dana"."""
+    passing = reading.has("past", "now", "ack", "feel", "ask", "trouble", "done", "want")
+    return reading.cues.get("wide") == 0 and len(reading.content) > 1 and not passing
+
+
+def _behind_lead(core: str) -> str:
+    """A sentence without "keep in mind that" and its like in front of it."""
+    lead = _MINDED.match(core)
+    return core[lead.end() :] if lead and read(lead[0]).has("mind", "aside") else core
+
+
 def _takes_back(reading: Reading) -> Literal["", "permits", "forgets"]:
     if reading.has("forget") and (reading.unspaced or reading.cues["forget"] <= 1):
         return "forgets"
@@ -305,22 +318,7 @@ def _subject(spoken: str) -> tuple[str, ...]:
     return tuple(sorted(read(" ".join(words[:at])).content)) if at else ()
 
 
-def _standing(reading: Reading, *, imperative: bool, question: bool) -> float:
-    """How much a sentence asks for something that lasts, by the cues of scope, quantity, duty and taste in it."""
-    told = imperative or reading.has("you", "please", "must") or reading.cues.get("universal") == 0
-    score = sum(_STANDING[group] for group in reading.cues if group in _STANDING)
-    if told and reading.has("universal", "scope"):
-        score += 0.6
-    if imperative and reading.has("not"):
-        score += 0.9
-    if imperative and reading.has("limit", "condition"):
-        score += 0.3
-    if reading.has("past") and not told:
-        score -= 0.8
-    return score - (1.0 if question else 0.0)
-
-
-def _passing(reading: Reading, *, question: bool) -> float:
+def _passing(reading: Reading, *, question: bool, held: bool) -> float:
     """How much a sentence belongs to this moment alone: it asks, answers, reports, or points at what was just said."""
     score = sum(_PASSING[group] for group in reading.cues if group in _PASSING)
     words = len(reading.words) / (_UNSPACED_WORD if reading.unspaced else 1)
@@ -329,9 +327,9 @@ def _passing(reading: Reading, *, question: bool) -> float:
     if words < 4 and not (reading.has("self") and reading.has("state")):
         score += 0.8
     score += 0.8 * (words > 15) + 0.4 * (words > 25) + 0.8 * (words > 45)
-    if len(reading.content) < 2:
+    if len(reading.content) < 2 and not reading.has("scope", "norm"):
         score += 1.2 if reading.content else 1.6
-    if not reading.cues:
+    if not held and not reading.cues.keys() - {"hold"}:
         score += 0.8
     if reading.words and reading.words[0] in _POINTING:
         score += 1.4

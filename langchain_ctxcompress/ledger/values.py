@@ -11,7 +11,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
-from langchain_ctxcompress.ledger.lexicon import word_set
+from langchain_ctxcompress.ledger.words.measures import (
+    ABBREVIATIONS,
+    BRANCH_HEADS,
+    BRANCH_WORDS,
+    CURRENCY_BEFORE,
+    DAYS,
+    ERROR_WORDS,
+    HOUR_WORDS,
+    MONTHS,
+    NAMED,
+    UNIT_KINDS,
+    VERSION_WORDS,
+)
 
 _PIECE = re.compile(r"\S+")
 _TRIM = "\"'`()[]{}<>,;:!?*“”‘’«»…|"
@@ -35,11 +47,6 @@ _IP = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}(?:[:/]\d{1,5})?")
 _PATH = re.compile(r"(?:~|\.{1,2})?/[^\s:]+|[A-Za-z]:\\\S+|(?:[\w.@+-]+/)+[\w.@+-]*")
 _FILE = re.compile(r"[\w@+-][\w.@+-]*\.[A-Za-z][A-Za-z0-9]{0,5}")
 _HOST = re.compile(r"(?:[a-z0-9][a-z0-9-]*\.){1,6}[a-z]{2,12}(?::\d{1,5})?")
-_BRANCH_HEADS = word_set(
-    """
-    feature feat fix bugfix hotfix release releases chore refactor docs test users dev spike ci
-    """
-)
 _PHONE = re.compile(r"\+?\(?\d{1,4}\)?(?:[-.\u2011]\d{2,5}){2,5}|\+\d{7,15}")
 _ID = re.compile(r"#?(?=[\w#/-]*\d)(?=[\w-]*[A-Za-z_#])#?[A-Za-z0-9][\w-]*")
 _HASH_NUMBER = re.compile(r"#\d{1,12}")
@@ -54,63 +61,8 @@ _FILE_END = re.compile(r"\.[A-Za-z]{1,5}$")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _ASCII_RUN = re.compile(r"[A-Za-z0-9#$€£_./:@+~-]+")
 
-MONTHS: dict[str, int] = {
-    name: number
-    for number, names in enumerate(
-        (
-            "january jan januar janvier enero gennaio janeiro januari stycznia января янв ocak",
-            "february feb februar février fevrier febrero febbraio fevereiro februari lutego февраля şubat",
-            "march mar märz marz mars marzo março maart marca марта mart",
-            "april apr avril abril aprile kwietnia апреля nisan",
-            "may mai mayo maggio maio mei maj maja мая mayıs",
-            "june jun juni juin junio giugno junho czerwca июня haziran",
-            "july jul juli juillet julio luglio julho lipca июля temmuz",
-            "august aug août aout agosto augustus augusti sierpnia августа ağustos",
-            "september sep sept septembre septiembre settembre setembro września сентября eylül",
-            "october oct oktober okt octobre octubre ottobre outubro oktober października октября ekim",
-            "november nov novembre noviembre novembro listopada ноября kasım",
-            "december dec dezember dez décembre decembre diciembre dicembre dezembro desember grudnia декабря aralık",
-        ),
-        start=1,
-    )
-    for name in names.split()
-}
-_DAYS = word_set(
-    """
-    monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays
-    sundays montag dienstag mittwoch donnerstag freitag samstag sonntag montags dienstags mittwochs donnerstags
-    freitags samstags sonntags lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes miércoles jueves
-    viernes sábado domingo lunedì martedì mercoledì giovedì venerdì sabato domenica segunda-feira terça-feira
-    quarta-feira quinta-feira sexta-feira maandag dinsdag woensdag donderdag vrijdag zaterdag zondag понедельник
-    вторник среда среду четверг пятница пятницу суббота субботу воскресенье
-    """
-)
-_NAMED = _DAYS | frozenset(MONTHS)
-_CURRENCY_WORDS = word_set(
-    """
-    dollar dollars euro euros eur usd gbp chf pound pounds franc francs franken yen rubel рублей рубля евро долларов
-    kronor kr zł złotych dólares dolares reais pesos libras quid bucks cents lira real
-    """
-)
-_UNIT_KINDS = dict.fromkeys([*_CURRENCY_WORDS, *"$€£¥₽"], "amount") | dict.fromkeys(
-    ("%", "percent", "prozent"), "percent"
-)
-_CURRENCY_BEFORE = _CURRENCY_WORDS | frozenset("$€£¥")
-_HOUR_WORDS = frozenset(["am", "pm", "a.m", "p.m", "a.m.", "p.m.", "uhr", "o'clock", "heures", "uur", "часов"])
-_ERROR_WORDS = word_set(
-    """
-    error code fehler fehlercode erreur errore erro fout ошибка status http exit errno exception
-    """
-)
-_BRANCH_WORDS = frozenset(["branch", "branches", "zweig", "branche", "rama", "ramo", "tak", "ветка", "ветку"])
-ERROR_MENTION = re.compile(rf"\b(?:{'|'.join(sorted(_ERROR_WORDS))})\b", re.IGNORECASE)
+ERROR_MENTION = re.compile(rf"\b(?:{'|'.join(sorted(ERROR_WORDS))})\b", re.IGNORECASE)
 """Whether a text speaks of an error or a status code at all."""
-_VERSION_WORDS = word_set(
-    """
-    version versie versión versione versão версия python node java ruby postgres release v
-    """
-)
-_ABBREVIATIONS = frozenset(["e.g", "i.e", "a.m", "p.m", "z.b", "u.a", "d.h", "p.ej", "u.s", "n.b", "etc.", "o.k"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +99,7 @@ def find_values(text: str) -> Iterator[FoundValue]:
         if skip:
             skip -= 1
             continue
-        if piece.isascii() and piece.isalpha() and piece.lower() not in _NAMED:
+        if piece.isascii() and piece.isalpha() and piece.lower() not in NAMED:
             continue
         following = [pieces[at][0] for at in range(index + 1, min(index + 5, len(pieces)))]
         before = pieces[index - 1][0].lower() if index else ""
@@ -229,7 +181,7 @@ def _judge(piece: str, before: str, following: list[str]) -> tuple[str, int]:
 
 def _month_first(piece: str, following: list[str]) -> tuple[str, int]:
     word = piece.lower().rstrip(".")
-    if word in _DAYS:
+    if word in DAYS:
         return "date", 0
     if word in MONTHS and piece[0].isupper() and following:
         day = _ORDINAL.fullmatch(following[0])
@@ -249,11 +201,11 @@ def _judge_spanning(piece: str, before: str, following: list[str]) -> tuple[str,
         kind, taken = "date", length
     elif piece.isdigit() and _is_address(following):
         kind, taken = "address", 2
-    elif after in _HOUR_WORDS and (number or _TIME.fullmatch(piece)):
+    elif after in HOUR_WORDS and (number or _TIME.fullmatch(piece)):
         kind, taken = "time", 1
-    elif number and after in _UNIT_KINDS:
-        kind, taken = _UNIT_KINDS[after], 1
-    elif number and before in _CURRENCY_BEFORE:
+    elif number and after in UNIT_KINDS:
+        kind, taken = UNIT_KINDS[after], 1
+    elif number and before in CURRENCY_BEFORE:
         kind = "amount"
     elif (length := _spaced_phone(piece, following)) > 0:
         kind, taken = "phone", length
@@ -319,9 +271,9 @@ def _judge_single(piece: str, before: str) -> str:
     for kind, pattern in _DIGIT_KINDS:
         if pattern.fullmatch(piece):
             return kind
-    if before in _ERROR_WORDS and piece.isalnum():
+    if before in ERROR_WORDS and piece.isalnum():
         return "error"
-    if _SHORT_VERSION.fullmatch(piece) and before in _VERSION_WORDS:
+    if _SHORT_VERSION.fullmatch(piece) and before in VERSION_WORDS:
         return "version"
     if _HASH.fullmatch(piece) and not piece.isdigit() and any(char.isalpha() for char in piece):
         return "hash"
@@ -350,9 +302,9 @@ def _judge_without_digits(piece: str, before: str) -> str:
             return kind
     if "/" in piece or "\\" in piece:
         return _path_or_branch(piece, before)
-    if before in _BRANCH_WORDS and ("-" in piece or "_" in piece):
+    if before in BRANCH_WORDS and ("-" in piece or "_" in piece):
         return "branch"
-    if "." in piece and piece.lower() not in _ABBREVIATIONS and _FILE.fullmatch(piece):
+    if "." in piece and piece.lower() not in ABBREVIATIONS and _FILE.fullmatch(piece):
         return "host" if _HOST.fullmatch(piece) and piece.count(".") > 1 else "path"
     return "id" if _SHOUT.fullmatch(piece) else ""
 
@@ -361,7 +313,7 @@ def _path_or_branch(piece: str, before: str) -> str:
     if not _PATH.fullmatch(piece):
         return ""
     head, _, tail = piece.partition("/")
-    if before in _BRANCH_WORDS or (head in _BRANCH_HEADS and tail and not _FILE_END.search(tail)):
+    if before in BRANCH_WORDS or (head in BRANCH_HEADS and tail and not _FILE_END.search(tail)):
         return "branch"
     rooted = piece[0] in "/~." or (len(piece) > 2 and piece[1] == ":")
     if rooted and len(piece) > 2:

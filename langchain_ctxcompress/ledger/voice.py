@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from langchain_ctxcompress.ledger.lexicon import word_set
-from langchain_ctxcompress.ledger.values import MONTHS
+from langchain_ctxcompress.ledger.words.measures import MONTHS
 
 _FENCE = re.compile(r"\s*(```+|~~~+)")
 _OPEN_TAG = re.compile(r"<([A-Za-z][\w.-]{0,40})(?:\s[^<>]{0,300})?>")

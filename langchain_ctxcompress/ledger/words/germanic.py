@@ -14,7 +14,9 @@ GERMANIC: dict[str, dict[str, str]] = {
             doesn't didn't won't can't""",
         "universal": """always never every each only whenever everytime every_time each_time all_the_time
             at_all_times no_matter exclusively solely strictly without_exception wherever consistently
-            invariably permanently""",
+            invariably permanently under_no_circumstances under_no_circumstance under_any_circumstances
+            on_no_account on_any_account in_no_case in_no_event in_no_way at_no_point at_no_time at_no_stage
+            by_no_means for_no_reason""",
         "wide": "all any anything everything nothing nobody anyone everyone ever none no_one",
         "scope": """from_now_on going_forward from_here_on from_this_point in_future in_the_future henceforth
             for_the_rest for_the_remainder by_default for_now_on onwards onward as_a_rule in_general generally
@@ -42,7 +44,8 @@ GERMANIC: dict[str, dict[str, str]] = {
             for_the_record heads_up heads-up side_note on_a_side_note one_more_thing one_thing another_thing
             for_context for_what_it's_worth as_an_aside in_case oh_and while_i remember_it ps before_i_forget
             forgot_to should_mention should_have_mentioned should_add worth_knowing worth_mentioning unrelated
-            to_be_clear quick_note just_a_note quick_reminder reminder context for_reference_only separately""",
+            to_be_clear quick_note just_a_note quick_reminder reminder context for_reference_only separately
+            let_me_be_clear make_no_mistake""",
         "mind": """remember note keep_in_mind bear_in_mind important don't_forget be_aware please_note mind_that
             take_note make_a_note reminder aware""",
         "goal": """goal goals aim aims aiming objective target milestone phase purpose mission roadmap status
@@ -101,6 +104,11 @@ GERMANIC: dict[str, dict[str, str]] = {
             knows eat eats drink drinks handle handles manage manages run runs belong belongs need needs use
             uses want wants called named based responsible means stands_for goes_by contains covers reports
             takes allows we're he's she's it's doesn't don't wear wears keep keeps born married lives_in""",
+        "norm": """mandatory compulsory obligatory forbidden prohibited off-limits off_limits off_the_table
+            out_of_bounds out_of_the_question non-negotiable nonnegotiable taboo no-go unacceptable is_to_be
+            are_to_be isn't_to_be aren't_to_be only_acceptable only_permitted only_allowed only_accepted
+            only_valid""",
+        "hold": "leave keep stick stay stop quit cease refrain treat hands_off steer_clear assume",
     },
     "de": {
         "stop": """der die das den dem des ein eine einen einem einer und oder aber denn weil dass daß wenn als
@@ -108,7 +116,9 @@ GERMANIC: dict[str, dict[str, str]] = {
             nach von vor über unter für um durch auch noch schon es er sie ihr ihm ihn sich so da dann doch mal
             bitte ja nicht kein keine keinen man hier dort was wer wo ob""",
         "universal": """immer nie niemals jedes jeder jede jeden jedem alle alles allen nur stets ausschließlich
-            grundsätzlich jederzeit nichts niemand ausnahmslos jemals ausnahme überall""",
+            grundsätzlich jederzeit nichts niemand ausnahmslos jemals ausnahme überall auf_keinen_fall
+            auf_gar_keinen_fall keinesfalls in_keinem_fall unter_keinen_umständen unter_gar_keinen_umständen
+            auf_keine_weise zu_keinem_zeitpunkt""",
         "scope": """ab_jetzt ab_sofort künftig zukünftig in_zukunft von_nun_an ab_heute solange bis außer sofern
             es_sei_denn standardmäßig generell fortan weiterhin sobald bevor immer_wenn""",
         "must": """muss müssen musst sollte sollten sollst soll sollen darf dürfen darfst dürft kann_nicht
@@ -157,13 +167,18 @@ GERMANIC: dict[str, dict[str, str]] = {
             einschränkungen""",
         "state": """bin ist sind wohne lebe arbeite habe hat haben heiße heißt spreche esse trinke kümmert
             verantwortlich zuständig gehört leitet betreut nutze nutzen brauche macht""",
+        "norm": """pflicht verpflichtend obligatorisch verboten untersagt vorgeschrieben tabu ausgeschlossen
+            unzulässig""",
+        "hold": """lass lasst lassen_sie belass belasse belassen_sie bleib bleibt_bei bleiben_sie behalte
+            behalten_sie halte halten_sie behandle behandeln_sie hör_auf hört_auf hören_sie_auf finger_weg
+            hände_weg unterlass unterlasse unterlassen_sie""",
     },
     "nl": {
         "stop": """de het een en of maar want dat die dit deze als is zijn was waren ben bent heeft hebben had
             te van in op aan bij met naar uit voor door over onder om er hij zij ze hem haar hun zich ook nog al
             dan toen zo wel niet geen wat wie waar wordt worden""",
         "universal": """altijd nooit elke elk iedere ieder alle alles alleen uitsluitend steeds niets niemand
-            telkens enkel""",
+            telkens enkel in_geen_geval onder_geen_beding onder_geen_enkele_omstandigheid op_geen_enkele_manier""",
         "scope": """vanaf_nu voortaan in_de_toekomst tot behalve tenzij zolang standaard in_het_algemeen
             telkens_als vanaf_vandaag voordat zodra""",
         "must": """moet moeten moest mag mogen mag_niet mogen_niet verboten verplicht toegestaan kan_niet
@@ -198,11 +213,14 @@ GERMANIC: dict[str, dict[str, str]] = {
         "rulehead": "regel regels eisen beperkingen belangrijk voorkeuren afspraken",
         "state": """ben is zijn woon werk heb heeft hebben heet eet drink spreek beheert regelt verantwoordelijk
             gebruik doet""",
+        "norm": "verplicht verboten taboe uitgesloten",
+        "hold": "laat laten_staan houd hou blijf behandel stop hou_op houd_op handen_af",
     },
     "sv": {
         "stop": """och att det som en ett den de är var på i av för med till från om men eller så han hon dem
             sig inte har hade kan ska vid efter""",
-        "universal": "alltid aldrig varje alla allt bara endast enbart inget ingen",
+        "universal": """alltid aldrig varje alla allt bara endast enbart inget ingen under_inga_omständigheter
+            i_inget_fall på_inga_villkor""",
         "scope": "från_och_med_nu framöver i_framtiden tills utom om_inte hädanefter",
         "must": "måste får_inte får ska bör borde kan_inte förbjudet tillåtet krävs",
         "not": "inte aldrig utan undvik sluta inga ingen",
@@ -230,5 +248,7 @@ GERMANIC: dict[str, dict[str, str]] = {
         "please": "snälla vänligen",
         "rulehead": "regel regler krav viktigt",
         "state": "är bor arbetar jobbar har heter äter dricker ansvarar sköter använder",
+        "norm": "förbjudet obligatoriskt uteslutet",
+        "hold": "låt behåll håll sluta behandla",
     },
 }

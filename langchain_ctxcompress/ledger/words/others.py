@@ -7,7 +7,7 @@ OTHERS: dict[str, dict[str, str]] = {
         "stop": """i a o w z na do od po za się to jest są był była być że czy jak ale lub oraz dla przez przy
             bez ten ta te tego tej tym co kto nie już też jeszcze tylko dla go ją ich""",
         "universal": """zawsze nigdy każdy każda każde każdego wszystkie wszystko tylko wyłącznie nic nikt żaden
-            żadnych""",
+            żadnych pod_żadnym_pozorem w_żadnym_wypadku w_żadnym_razie pod_żadnym_warunkiem""",
         "scope": "od_teraz od_dziś w_przyszłości dopóki chyba_że oprócz domyślnie odtąd kiedy zanim aż",
         "must": """musi muszą musisz należy trzeba wolno nie_może nie_wolno zabronione wymagane powinien powinna
             powinno obowiązkowo""",
@@ -39,10 +39,13 @@ OTHERS: dict[str, dict[str, str]] = {
         "please": "proszę",
         "rulehead": "zasada zasady reguły wymagania ważne",
         "state": "jestem jest są mieszkam pracuję mam ma mamy jem piję mówię zajmuje odpowiada używam używamy",
+        "norm": "zabronione obowiązkowe zakazane wykluczone niedopuszczalne",
+        "hold": "przestań przestańcie zostaw zostawcie zachowaj trzymaj unikaj traktuj",
     },
     "tr": {
         "stop": "ve veya ama bir bu şu o için ile de da ki mi mı gibi daha çok en olan olarak var yok",
-        "universal": "her her_zaman asla hiç hiçbir daima sadece yalnızca tüm bütün hep",
+        "universal": """her her_zaman asla hiç hiçbir daima sadece yalnızca tüm bütün hep hiçbir_koşulda
+            hiçbir_şekilde hiçbir_zaman hiçbir_durumda""",
         "scope": "bundan_sonra artık kadar sürece hariç",
         "must": "gerek gerekir gerekiyor lazım zorunlu yasak şart zorunda izin olmalı",
         "not": "değil asla hiçbir yok",
@@ -68,13 +71,15 @@ OTHERS: dict[str, dict[str, str]] = {
         "please": "lütfen",
         "rulehead": "kural kurallar önemli",
         "state": "yaşıyorum çalışıyorum benim var",
+        "norm": "zorunlu yasak",
     },
     "ru": {
         "stop": """и в во на с со к ко от до из у о об за по под для не но а или что как это этот эта эти тот та
             те он она оно они его её их ему ей им был была было были быть есть бы же ли то так если когда где
             кто уже ещё еще""",
         "universal": """всегда никогда каждый каждая каждое каждого каждый_раз все всё всех только лишь
-            исключительно ничего никто никому любой любые любую нигде""",
+            исключительно ничего никто никому любой любые любую нигде ни_в_коем_случае
+            ни_при_каких_обстоятельствах ни_под_каким_видом ни_при_каких_условиях""",
         "scope": """отныне впредь с_этого_момента с_сегодняшнего_дня в_будущем пока кроме если_не до_тех_пор
             по_умолчанию теперь прежде_чем""",
         "must": """должен должна должно должны нужно надо нельзя можно обязательно запрещено разрешено
@@ -109,6 +114,9 @@ OTHERS: dict[str, dict[str, str]] = {
         "rulehead": "правило правила требования важно ограничения",
         "state": """живу работаю работаем есть зовут ем пью говорю занимается отвечает использую используем
             ведёт имею""",
+        "norm": "запрещено запрещена недопустимо исключено обязательна обязателен",
+        "hold": """перестань перестаньте прекрати прекратите хватит оставь оставьте держи держите сохраняй
+            сохраняйте соблюдай избегай избегайте""",
     },
     "ko": {
         "stop": "그 이 저 것 수 등 및 또는 그리고 하지만",
@@ -130,6 +138,8 @@ OTHERS: dict[str, dict[str, str]] = {
         "please": "제발 부탁",
         "rulehead": "규칙 중요 요구사항",
         "state": "살아요 살고 일해요 담당",
+        "norm": "금지 필수",
+        "hold": "그만",
     },
     "ar": {
         "stop": "في من إلى على عن و أو ثم هذا هذه ذلك التي الذي أن إن كان",
@@ -150,10 +160,12 @@ OTHERS: dict[str, dict[str, str]] = {
         "forget": "انس تجاهل",
         "please": "رجاء",
         "state": "أعيش أعمل لدي",
+        "norm": "ممنوع إلزامي محظور",
+        "hold": "توقف اترك",
     },
     "hi": {
         "stop": "का की के में से को और या पर है हैं था यह वह जो कि",
-        "universal": "हमेशा कभी हर सभी केवल सिर्फ",
+        "universal": "हमेशा कभी हर सभी केवल सिर्फ किसी_भी_हालत किसी_भी_सूरत किसी_भी_कीमत",
         "scope": "अब_से आगे_से तक",
         "must": "चाहिए ज़रूरी अनिवार्य मना",
         "not": "नहीं मत बिना न",
@@ -168,5 +180,6 @@ OTHERS: dict[str, dict[str, str]] = {
         "update": "अब बदल नया",
         "please": "कृपया",
         "state": "रहता रहती काम",
+        "norm": "अनिवार्य मना वर्जित",
     },
 }

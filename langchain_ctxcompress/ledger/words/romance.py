@@ -9,7 +9,8 @@ ROMANCE: dict[str, dict[str, str]] = {
             ils elles on se y ne pas plus c c'est s'il qu lui leur son sa ses comme très aussi bien encore même
             tout fait faire s'il_vous_plaît""",
         "universal": """toujours jamais chaque tous toutes tout toute seulement uniquement aucun aucune rien
-            personne systématiquement exclusivement strictement à_chaque partout""",
+            personne systématiquement exclusivement strictement à_chaque partout en_aucun_cas
+            sous_aucun_prétexte en_aucune_circonstance en_aucune_façon à_aucun_moment sous_aucune_condition""",
         "scope": """désormais dorénavant à_partir_de_maintenant à_l'avenir à_partir_d'aujourd'hui jusqu sauf
             à_moins tant_que par_défaut en_général dès_que avant_de après_avoir jusqu'à quand_tu quand_vous
             lorsque""",
@@ -51,13 +52,17 @@ ROMANCE: dict[str, dict[str, str]] = {
         "rulehead": "règle règles consignes consigne contraintes important exigences préférences",
         "state": """suis est sommes sont habite vis travaille travaillons ai avons mange bois parle gère gérons
             s'occupe appelle responsable utilise utilisons dirige tient""",
+        "norm": "interdit interdite obligatoire proscrit proscrite exclu hors_de_question inacceptable",
+        "hold": """laisse laissez garde gardez conserve conservez arrête arrêtez cesse cessez traite traitez
+            tiens-toi tenez-vous évite évitez""",
     },
     "es": {
         "stop": """el la los las un una unos unas de del al y e o u pero si que quien lo le les se su sus es son
             era fue ser está están ha han había en con por para sin sobre entre hasta desde como más muy también
             ya cuando donde esto esta este esa ese eso hay a no""",
         "universal": """siempre nunca jamás cada todos todas todo toda solo sólo solamente únicamente nada nadie
-            ningún ninguna ninguno exclusivamente estrictamente""",
+            ningún ninguna ninguno exclusivamente estrictamente bajo_ningún_concepto bajo_ninguna_circunstancia
+            en_ningún_caso de_ninguna_manera de_ningún_modo en_ningún_momento por_ningún_motivo""",
         "scope": """a_partir_de_ahora de_ahora_en_adelante en_adelante desde_ahora en_el_futuro hasta salvo
             excepto a_menos mientras por_defecto en_general cuando_me antes_de cada_vez siempre_que""",
         "must": """debe deben debes debemos tiene_que tienen_que tienes_que tengo_que hay_que prohibido
@@ -97,13 +102,17 @@ ROMANCE: dict[str, dict[str, str]] = {
         "rulehead": "regla reglas requisitos restricciones importante preferencias normas instrucciones",
         "state": """soy es somos son estoy vivo vivimos trabajo trabajamos tengo tiene tenemos como bebo hablo
             llamo lleva encarga gestiona responsable uso usamos maneja""",
+        "norm": "prohibido prohibida obligatorio obligatoria vetado vetada fuera_de_discusión inaceptable",
+        "hold": """deja_de deje_de dejen_de dejad_de deja déjalo mantén mantenga mantengan conserva conserve
+            trata_como evita evite""",
     },
     "it": {
         "stop": """il lo la i gli le un uno una di del della dei delle da dal in nel nella con su sul per tra
             fra a al alla e ed o ma se che chi cui non è sono era essere ha hanno aveva si ci ne come più molto
             anche già quando dove questo questa quello quella""",
         "universal": """sempre mai ogni tutti tutte tutto tutta solo soltanto solamente unicamente niente
-            nessuno nessuna nulla esclusivamente""",
+            nessuno nessuna nulla esclusivamente in_nessun_caso per_nessun_motivo in_nessun_modo
+            in_nessun_momento per_nessuna_ragione in_nessuna_circostanza""",
         "scope": """d'ora_in_poi da_ora_in_poi da_adesso in_futuro finché fino salvo tranne a_meno di_default
             in_generale prima_di ogni_volta da_oggi""",
         "must": """deve devono devi dobbiamo devo bisogna vietato obbligatorio permesso consentito non_può
@@ -139,13 +148,18 @@ ROMANCE: dict[str, dict[str, str]] = {
         "rulehead": "regola regole requisiti vincoli importante preferenze istruzioni",
         "state": """sono è siamo vivo abito lavoro lavoriamo ho abbiamo ha mangio bevo parlo chiamo chiama
             gestisce occupa responsabile uso usiamo segue""",
+        "norm": "vietato vietata obbligatorio obbligatoria proibito escluso fuori_discussione inaccettabile",
+        "hold": """smetti smettila smetta smettete lascia lasci lasciate mantieni mantenga tieni tenga tratta
+            tratti evita""",
     },
     "pt": {
         "stop": """o a os as um uma uns umas de do da dos das em no na nos nas por pelo pela para com sem sob
             sobre entre até e ou mas se que quem é são era foi ser está estão tem têm tinha ao à aos como mais
             muito também já quando onde isto isso este esta esse essa não lhe ele ela""",
         "universal": """sempre nunca jamais cada todos todas tudo toda todo só somente apenas nada ninguém
-            nenhum nenhuma exclusivamente estritamente""",
+            nenhum nenhuma exclusivamente estritamente em_hipótese_alguma em_nenhuma_hipótese em_caso_algum
+            em_nenhum_caso de_forma_alguma de_jeito_nenhum em_circunstância_alguma em_momento_algum
+            em_nenhum_momento""",
         "scope": """a_partir_de_agora daqui_em_diante de_agora_em_diante doravante no_futuro até exceto salvo
             a_menos enquanto por_padrão em_geral antes_de sempre_que daqui_para_a_frente""",
         "must": """deve devem deves devemos tem_de tem_que têm_que temos_que temos_de proibido obrigatório
@@ -186,5 +200,7 @@ ROMANCE: dict[str, dict[str, str]] = {
         "rulehead": "regra regras requisitos restrições importante preferências normas instruções",
         "state": """sou é somos moro vivo trabalho trabalhamos tenho tem temos como bebo falo chamo trata gere
             cuida responsável uso usamos""",
+        "norm": "proibido proibida obrigatório obrigatória vedado vedada fora_de_questão inaceitável",
+        "hold": "pare_de para_de parem_de deixe deixa deixe_de deixa_de mantenha mantém trate evite",
     },
 }

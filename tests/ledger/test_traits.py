@@ -1,0 +1,116 @@
+"""Who the user is and what holds for them is kept, in whatever form it is put; small talk of that form is not (G5)."""
+
+from __future__ import annotations
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+
+from langchain_ctxcompress.ledger import extract_records
+from tests.ledger.talk import said, shown, statements
+
+ALWAYS = [
+    "Under no circumstances do you share my address.",
+    "On no account may the supplier hear of this.",
+    "Auf gar keinen Fall darf der Vermieter davon erfahren.",
+    "Bajo ningún concepto compartas mi número.",
+    "In nessun caso devi contattare il proprietario.",
+    "Em hipótese alguma apague os backups.",
+    "En aucun cas il ne faut prévenir le syndic.",
+    "無論如何都不要刪除備份。",
+    "Leave the tests untouched.",
+    "Whatever you do, leave the header alone.",
+    "Treat the attached list as confidential.",
+    "Hands off the production cluster.",
+    "Keep the logo as it is in the draft.",
+    "We moved everything last year, so stop suggesting the old provider.",
+    "Arrête de me proposer des hôtels sans ascenseur.",
+    "Перестань предлагать мне ночные рейсы.",
+    "Deja de sugerirme vuelos con escala.",
+    "Prices are to be quoted net of VAT.",
+    "In this project snake_case is mandatory.",
+    "The only acceptable payment is a bank transfer.",
+    "Peanuts are off the table for the buffet.",
+    "As a rule, round up.",
+]
+TRAITS = [
+    "I'm vegan.",
+    "I'm colour-blind.",
+    "I have celiac disease.",
+    "I am deaf in my left ear.",
+    "Keep in mind that I am deaf in my left ear.",
+    "My husband uses a wheelchair.",
+    "Mi hija es celíaca.",
+    "Ich bin Diabetikerin.",
+    "Je suis daltonien.",
+    "我对海鲜过敏。",
+    "저는 채식주의자예요.",
+]
+PASSING = [
+    "I'm ready.",
+    "I'm not sure.",
+    "I'm looking at the page.",
+    "I have a question.",
+    "I am here.",
+    "I'm done with that one.",
+    "Estoy listo.",
+    "Keep it.",
+    "Keep the red one.",
+    "Stop that.",
+    "At no point did I see the screen.",
+    "No problem.",
+]
+TALK = [
+    "Can you look at the second page of the report?",
+    "Which of the two shelves is the cheaper one?",
+    "What does the weather look like over there?",
+    "Please send me the list of the rooms.",
+]
+
+
+@pytest.mark.parametrize("text", ALWAYS)
+def test_g5_it_is_a_rule_without_a_word_of_it(text: str) -> None:
+    assert [rule.text for rule in said(text).rules] == [text]
+
+
+@pytest.mark.parametrize("text", TRAITS)
+def test_g5_what_holds_for_the_user_outlasts_small_talk(text: str) -> None:
+    ledger = said(*TALK, text, *TALK)
+    assert text in statements(ledger)
+    assert all(part in shown(ledger, 40) for part in text.split())
+
+
+@pytest.mark.parametrize("text", PASSING)
+def test_what_is_so_for_a_moment_is_no_rule(text: str) -> None:
+    assert said(text).rules == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("The feature flag for it is called ff_checkout_v3_eu.", "ff_checkout_v3_eu"),
+        ("If a supplier asks, the PO number is PO-2291-X.", "PO-2291-X"),
+        ("The conference budget is separate: 6,200 euros.", "6,200 euros"),
+    ],
+)
+def test_g5_a_value_the_user_told_goes_after_small_talk(text: str, value: str) -> None:
+    chatter = [
+        f"I might look at the {word} again some day, it seems to me." for word in ("lamp", "rug", "shed", "desk")
+    ]
+    messages = [HumanMessage(text, id="told"), AIMessage("I see: the flag, the number, the budget.", id="answer")]
+    for place, line in enumerate(chatter):
+        messages += [HumanMessage(line, id=f"c{place}"), AIMessage("All right.", id=f"r{place}")]
+    ledger = extract_records(messages)
+    assert value in shown(ledger, 25)
+
+
+def test_a_value_is_listed_where_the_statement_with_it_is_not() -> None:
+    long = "It was raining when we walked past the old mill and somebody there mentioned the code KX-4471-B."
+    ledger = said(long)
+    room = 12
+    assert "KX-4471-B" in shown(ledger, room)
+    assert long.strip() not in shown(ledger, room)
+
+
+@pytest.mark.parametrize("text", ["Please remember.", "Por favor.", "Please, please!", "Bitte."])
+def test_a_courtesy_without_an_object_is_no_request(text: str) -> None:
+    assert said(text).requests == ()
