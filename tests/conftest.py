@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support.postgres import place, postgres_server, postgres_url  # noqa: F401 - fixtures
+from tests.support.redis_server import redis_history, redis_url  # noqa: F401 - fixtures
 
 # No deadline: the time of one example says more about the machine than about the code. `too_slow` for the same reason.
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)

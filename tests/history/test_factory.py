@@ -27,7 +27,7 @@ TURNS = 30
 Factory = Callable[[str], BaseChatMessageHistory]
 
 
-@pytest.fixture(params=["memory", "file", "sql", "postgres"])
+@pytest.fixture(params=["memory", "file", "sql", "postgres", "redis"])
 def inner(request: pytest.FixtureRequest, tmp_path: Any) -> Factory:
     """Makes the history of a session, anew at each call where what it holds lies outside of the process."""
     if request.param == "memory":
@@ -37,6 +37,9 @@ def inner(request: pytest.FixtureRequest, tmp_path: Any) -> Factory:
         return lambda session_id: FileHistory(tmp_path / f"{session_id}.json")
     if request.param == "sql":
         return lambda session_id: SqlHistory(tmp_path / "chat.db", session_id)
+    if request.param == "redis":
+        found: Factory = request.getfixturevalue("redis_history")
+        return found
     url = request.getfixturevalue("postgres_url")
     return lambda session_id: PostgresHistory(url, session_id)
 
@@ -89,6 +92,42 @@ async def test_the_same_async(inner: Factory) -> None:
         await chain.ainvoke([HumanMessage(question(i))], session("a"))
     assert model.failures == []
     check(inner("a"), factory("a"))
+
+
+def shown(history: CompressedChatMessageHistory) -> list[tuple[str | None, Any]]:
+    return [(message.id, message.content) for message in history.messages]
+
+
+async def test_a_session_goes_on_in_a_second_process(inner: Factory, tmp_path: Any) -> None:
+    """Both have the inner history and the archive in common; every other turn is saved by async code."""
+
+    def started() -> CompressedChatMessageHistory:
+        config = PrunerConfig.for_limit(LIMIT)
+        compressor = ContextCompressor(config=config, store=tmp_path / "archive.db")
+        return CompressedChatMessageHistory.factory(inner, compressor)("a")
+
+    first = started()
+    for i in range(TURNS):
+        turn = [HumanMessage(question(i)), AIMessage(f"answer {i} " + "it is on its way to you " * 8)]
+        if i % 2:
+            first.add_messages(turn)
+        else:
+            await first.aadd_messages(turn)
+    second = started()
+    assert shown(second) == shown(first)
+    assert [m.id for m in await second.aget_messages()] == [m.id for m in first.messages]
+    check(inner("a"), second)
+    await second.aadd_messages([HumanMessage("and now?")])
+    assert [m.content for m in inner("a").messages[2 * TURNS :]] == ["and now?"]
+    assert second.messages[-1].content == "and now?"
+    said = inner("a").messages
+    here = {m.id for m in second.messages}
+    gone = [m for m in said if m.id not in here]
+    assert len(gone) > TURNS
+    for message in gone:
+        found = second.compressor.expand_message(message.id, session_id="a")
+        assert found is not None
+        assert found.content == message.content
 
 
 def test_a_history_that_is_older_than_the_package(inner: Factory) -> None:
