@@ -48,6 +48,9 @@ between two compressions.
 - The peers restate fewer stale values: they keep few values at all.
 - langmem's state keeps the whole list, so nothing is gone for good; it has no search for it. deepagents writes what \
 it summarised into a file, in which its agent can look for lines; here they are ranked by the words of the question.
+"""
+
+_ELSEWHERE = """\
 - The lossy summariser is a simulation. One short session with a small real model: \
 [evaluation-realmodel.md](evaluation-realmodel.md).
 """
@@ -97,7 +100,7 @@ def page(
     ]
     for title, runs in played.items():
         parts += [f"## {title}\n", kinds_table(runs) + "\n", totals_table(runs) + "\n"]
-    return "\n".join([*parts, _NOTES])
+    return "\n".join([*parts, _NOTES]) + (_ELSEWHERE if summariser == LOSSY else "")
 
 
 def _version(name: str) -> str:

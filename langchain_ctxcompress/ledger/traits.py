@@ -24,11 +24,16 @@ _BEING = word_set(
 )
 _ANY_NUMBER_OF = word_set(
     """
-    a an the another some this that these those two three several few many more any it one no un una une ein eine einen
+    a an the another some this that these those two three several few many more any it one un una une ein eine einen
     um uma een en ett
     """
 )
 _HAVING = word_set("have has i've i see hear habe hat tengo tiene ho ha tenho tem j'ai ai heb heeft har mam ma")
+_SPEAKING = word_set("i we ich wir je nous yo nosotros io noi eu nós ik jag vi ja я мы")
+_BETWEEN = word_set("only also really always can both all nur auch ne solo sólo anche também")
+_NEGATING = word_set("not nicht niet inte pas no non não nie не")
+_DOING_NOT = word_set("don't doesn't can't cannot")
+_AT_HAND = word_set("have want need know see think remember find recall get mean believe really")
 _JUST_NOW = word_set(
     """
     sure unsure ready able unable done here there back available willing afraid aware certain curious out away in on
@@ -61,7 +66,12 @@ def is_trait(text: str) -> bool:
     at = next((place for place, word in enumerate(words[:_SUBJECT_WORDS]) if word in _BEING), None)
     if at is None or at + 1 >= len(words):
         return words[0] in _BEING and len(words) > 1
-    said = words[at + 1]
+    if at > 1 and words[0] in _SPEAKING and words[1] not in _BETWEEN:
+        return False  # "I believe there is …": the verb of the speaker is another one
+    after = [word for word in words[at + 1 : at + 4] if word not in _NEGATING]
+    if not after or (words[at] in _DOING_NOT and after[0] in _AT_HAND):
+        return False
+    said = after[0]
     if (
         said in _JUST_NOW
         or (said in _ANY_NUMBER_OF and words[at] in _HAVING)

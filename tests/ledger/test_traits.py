@@ -6,6 +6,9 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
 from langchain_ctxcompress.ledger import extract_records
+from langchain_ctxcompress.ledger.statements import judge
+from langchain_ctxcompress.ledger.traits import is_trait
+from langchain_ctxcompress.ledger.voice import Sentence
 from tests.ledger.talk import said, shown, statements
 
 ALWAYS = [
@@ -59,6 +62,13 @@ PASSING = [
     "At no point did I see the screen.",
     "No problem.",
 ]
+MOMENTS = [
+    *PASSING[:7],
+    "I believe there is some confusion.",
+    "I don't have the order number at hand.",
+    "I'm not travelling this week.",
+    "Ich bin bereit.",
+]
 TALK = [
     "Can you look at the second page of the report?",
     "Which of the two shelves is the cheaper one?",
@@ -79,6 +89,16 @@ def test_g5_what_holds_for_the_user_outlasts_small_talk(text: str) -> None:
     assert all(part in shown(ledger, 40) for part in text.split())
 
 
+@pytest.mark.parametrize("text", TRAITS)
+def test_g5_it_weighs_as_much_where_its_topic_is_common(text: str) -> None:
+    assert judge(Sentence(text, text, "", bullet=False), novelty=0.2).weight > 0.3
+
+
+@pytest.mark.parametrize("text", MOMENTS)
+def test_how_one_is_just_now_is_no_trait(text: str) -> None:
+    assert not is_trait(text)
+
+
 @pytest.mark.parametrize("text", PASSING)
 def test_what_is_so_for_a_moment_is_no_rule(text: str) -> None:
     assert said(text).rules == ()
@@ -96,11 +116,11 @@ def test_g5_a_value_the_user_told_goes_after_small_talk(text: str, value: str) -
     chatter = [
         f"I might look at the {word} again some day, it seems to me." for word in ("lamp", "rug", "shed", "desk")
     ]
-    messages = [HumanMessage(text, id="told"), AIMessage("I see: the flag, the number, the budget.", id="answer")]
+    about = "I see: that number, that flag of yours, the feature, the supplier who may ask, the separate budget."
+    messages = [HumanMessage(text, id="told"), AIMessage(about, id="a0")]
     for place, line in enumerate(chatter):
-        messages += [HumanMessage(line, id=f"c{place}"), AIMessage("All right.", id=f"r{place}")]
-    ledger = extract_records(messages)
-    assert value in shown(ledger, 25)
+        messages += [HumanMessage(line, id=f"c{place}"), AIMessage(about, id=f"r{place}")]
+    assert f"- {text}" in shown(extract_records(messages), 25)
 
 
 def test_a_value_is_listed_where_the_statement_with_it_is_not() -> None:
