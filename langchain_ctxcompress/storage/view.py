@@ -183,7 +183,11 @@ class CheckpointChain:
             return View(list(messages))
         reach = self.reach(head)
         stand = _stand(messages, reach, head)
-        held = _held(messages, reach, stand, puts_back=place is None and bool(head.rendered))
+        held = _held(messages, reach, stand)
+        puts_back = place is None and bool(head.rendered)
+        if puts_back:
+            stand = _taken_over(messages, reach, head, stand, held)
+        held |= _partings(messages, reach, held, stand if puts_back else None)
         kept: list[BaseMessage] = []
         returned: list[BaseMessage] = []
         gap = 0
@@ -202,8 +206,8 @@ class CheckpointChain:
                 restored = True
             else:
                 kept.append(message)
-        if place is None and head.rendered and (returned or head.first_id in {message.id for message in kept}):
-            kept.insert(gap, _put_back(head, reach, kept))
+        if puts_back and (returned or head.first_id in {message.id for message in kept}):
+            kept.insert(gap, _put_back(head, reach, kept, messages, stand))
             restored = True
         elif place is not None and stand is not None and stand < place:
             kept.insert(gap, kept.pop(next(i for i, message in enumerate(kept) if is_summary(message))))
@@ -234,30 +238,68 @@ class CheckpointChain:
         return None
 
 
-def _put_back(head: CheckpointSummary, reach: Reach, kept: Sequence[BaseMessage]) -> HumanMessage:
-    """The summary message, under another id where a new revision of the first message bears its own."""
+def _put_back(
+    head: CheckpointSummary,
+    reach: Reach,
+    kept: Sequence[BaseMessage],
+    messages: Sequence[BaseMessage],
+    stand: int | None,
+) -> HumanMessage:
+    """The summary message, under another id where the first message stays and bears its own.
+
+    It is that of the message whose place it takes, else of one that is not in the list: an id tells a place.
+    """
     summary = summary_message(head)
     there = {message.id for message in kept}
     if summary.id not in there:
         return summary
-    free = next((message_id for message_id in reach.covered if message_id not in there), f"{summary.id}-summary")
-    return summary.model_copy(update={"id": free})
+    if stand is not None and messages[stand].id not in there:
+        return summary.model_copy(update={"id": messages[stand].id})
+    free = [message_id for message_id in reach.covered if message_id not in there]
+    given = {message.id for message in messages}
+    unused = next((message_id for message_id in free if message_id not in given), None)
+    return summary.model_copy(update={"id": unused or next(iter(free), f"{summary.id}-summary")})
 
 
-def _held(messages: Sequence[BaseMessage], reach: Reach, stand: int | None, *, puts_back: bool) -> set[int]:
-    """The places of messages that came back and stay, with all of their spans (laws 1 and 6).
+def _held(messages: Sequence[BaseMessage], reach: Reach, stand: int | None) -> set[int]:
+    """The places of messages that came back and stay, with all of their spans (law 6).
 
-    Those that were pinned since; the newest human message, where what came after it is gone; and the human messages
-    without which the list would begin with the model's words, or a call would come to follow them directly.
+    Those that were pinned since, and the newest human message, where what came after it is gone.
     """
     gone = [p for p, m in enumerate(messages) if reach.covers(m) and not is_summary(m)]
     places = {p for p, m in enumerate(messages) if is_pinned(m) and (reach.covers(m) or reach.shortened(m))}
     newest = _newest_human(messages, gone, stand)
     places.update(p for p in newest if reach.covers(messages[p]) or reach.cuts(messages[p]))
-    held = Boundaries(messages).close(places) if places else places
-    stay = set(range(len(messages))).difference(p for p in gone if p not in held)
-    summary = stand if puts_back else None
-    return held | _opening(messages, stay, summary) | dividers(messages, stay, summary)
+    return Boundaries(messages).close(places) if places else places
+
+
+def _partings(messages: Sequence[BaseMessage], reach: Reach, held: set[int], summary: int | None) -> set[int]:
+    """The places of human messages that came back and stay, so that the list stays legal (law 1).
+
+    Without them it would begin with the model's words, or a call would come to follow them directly.
+    """
+    gone = {p for p, m in enumerate(messages) if reach.covers(m) and not is_summary(m) and p not in held}
+    stay = set(range(len(messages))) - gone
+    return _opening(messages, stay, summary) | dividers(messages, stay, summary)
+
+
+def _taken_over(
+    messages: Sequence[BaseMessage], reach: Reach, head: CheckpointSummary, stand: int | None, held: set[int]
+) -> int | None:
+    """The place at which the summary message is put back: where the first message stays, that of the first that goes.
+
+    The first message stays where it was pinned since, or is a new revision: it is not replaced any more. What goes may
+    all stand behind what was kept, since a reducer put it there: then it tells no place.
+    """
+    if stand is None or messages[stand].id != head.first_id or (stand not in held and reach.covers(messages[stand])):
+        return stand
+    behind = {head.next_id, *head.behind} if head.behind else set()
+    for place, message in enumerate(messages):
+        if message.id in behind:
+            return stand
+        if place not in held and reach.covers(message):
+            return place
+    return stand
 
 
 def _stand(messages: Sequence[BaseMessage], reach: Reach, head: CheckpointSummary) -> int | None:

@@ -70,7 +70,6 @@ class Door:
         whole: The newest revision of each message that is in the conversation, in order.
         given: The lists before compression, each with the prompt that was made of it, and how many checkpoints there
             were by then.
-        forgetful: The application has removed a message.
     """
 
     def __init__(self, name: str, path: Path) -> None:
@@ -81,7 +80,6 @@ class Door:
         self.spied: list[BaseMessage] = []
         self.script: list[AIMessage] = []
         self.number = 0
-        self.forgetful = False
         self.saver = InMemorySaver()
         self.config: Any = {"configurable": {"thread_id": name}}
         self.leaked: list[str] = []

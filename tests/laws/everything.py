@@ -102,10 +102,10 @@ class Everything(RuleBasedStateMachine):
             self.plan(door, rounds, 2)
         self.step("at once", [(door, [self.question(door, words)]) for door in self.doors])
 
-    @precondition(lambda self: any(door.whole and not door.forgetful for door in self.doors))
+    @precondition(lambda self: any(door.whole for door in self.doors))
     @rule(which=PLACES)
     def send_everything_again(self, which: int) -> None:
-        found = [door for door in self.doors if door.whole and not door.forgetful]
+        found = [door for door in self.doors if door.whole]
         door = found[which % len(found)]
         self.step("again", [(door, [*door.whole.values(), self.question(door, 10)])])
 
@@ -127,7 +127,6 @@ class Everything(RuleBasedStateMachine):
         door, message = self.pick(which, place)
         self.write("delete", door, RemoveMessage(id=message.id or ""))
         del door.whole[message.id or ""]
-        door.forgetful = True
 
     @precondition(lambda self: any(len(door.past) > 2 for door in self.doors))
     @rule(which=PLACES, place=PLACES)

@@ -6,15 +6,19 @@ bears overwrites it where it stands.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, ToolMessage
 from langgraph.graph.message import add_messages
 
+from langchain_ctxcompress.messages import content_hash, pin
 from langchain_ctxcompress.storage import CheckpointChain, CheckpointSummary, View, summary_message
 from tests.storage.test_view import Compressed, ids, record
 from tests.support.conversations import agent_run, copied, exchanges
-from tests.support.legality import is_summary
+from tests.support.legality import is_summary, order_violations
 
 NOW = HumanMessage("and now?", id="now")
 
@@ -52,7 +56,9 @@ def test_whatever_was_removed_or_edited_the_list_is_as_it_was(case: Compressed, 
     tail = [m.id for m in case.full[case.end :] if m.id not in removed]
     shown = [m.id for m in view.messages if not is_summary(m)]
     assert shown == [*front, *revised, *tail, *others, "now"]
-    assert [is_summary(m) for m in view.messages].index(True) == len(front)
+    # Where nothing tells that what was replaced stands last, the summary takes the place of the first that still goes.
+    before = next(n for n, m in enumerate(case.gone) if m.id not in edited) if revised and not tail else 0
+    assert [is_summary(m) for m in view.messages].index(True) == len(front) + before
     assert len(set(ids(view.messages))) == len(view.messages)
     assert case.chain.apply(view.messages).messages == view.messages, "a step later nothing changes"
 
@@ -86,6 +92,40 @@ def test_and_when_all_is_sent_again_it_stands_before_the_edit_not_behind_the_tai
     view = case.chain.apply(state)
     assert ids(view.messages) == ["human-0", "ai-0", "ai-1", "human-1", *ids(case.full[8:]), "now"]
     assert is_summary(view.messages[2])
+
+
+@pytest.mark.parametrize("update", [pin, lambda m: m.model_copy(update={"content": "in other words"})])
+@settings(max_examples=40)
+@given(talk=compressed_talk(), data=st.data())
+def test_where_the_first_that_was_replaced_stays_the_summary_takes_the_place_and_id_of_the_next(
+    update: Callable[[BaseMessage], BaseMessage], talk: Compressed, data: st.DataObject
+) -> None:
+    """In a state that keeps everything, the messages at the front are pinned or edited after a compression."""
+    stays = data.draw(st.integers(1, len(talk.gone)))
+    changed = [update(message) for message in talk.gone[:stays]]
+    left = talk.gone[stays:]
+    given = [*talk.full[: talk.start], *changed, *left, *talk.full[talk.end :], NOW]
+    view = CheckpointChain([talk.record]).apply(given).messages
+    assert [m for m in view if not is_summary(m)] == [*talk.full[: talk.start], *changed, *talk.full[talk.end :], NOW]
+    assert sum(map(is_summary, view)) == 1
+    assert order_violations(view, given) == []
+    if left:
+        assert view[talk.start + stays].id == left[0].id
+    assert talk.chain.apply(view).messages == view, "a step later nothing changes"
+
+
+def test_a_chain_whose_first_message_was_covered_later_than_the_second_and_is_pinned_again() -> None:
+    """A pin that came and went: the first compression left it out, the second covered it, then it is pinned again."""
+    talk = exchanges(8)
+    first = record(talk, 1, 4)
+    second = record(talk, 4, 8, number=2, previous=first, first_id=talk[0].id)
+    covered = {talk[0].id: content_hash(talk[0]), **second.covered}
+    chain = CheckpointChain([first, second.model_copy(update={"covered": covered})])
+    given = [pin(talk[0]), *talk[1:], NOW]
+    view = chain.apply(given).messages
+    assert ids(view) == ["human-0", "ai-0", *ids(talk[8:]), "now"]
+    assert is_summary(view[1])
+    assert order_violations(view, given) == []
 
 
 def test_a_summary_that_was_put_back_under_another_id_is_put_back_there_again() -> None:
