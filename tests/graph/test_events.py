@@ -83,6 +83,15 @@ def check(compressor: ContextCompressor, heard: list[Any], state: Any, backgroun
     assert (compressor.background.counts["applied"] > 0) is background
 
 
+def check_only_answers(heard: list[tuple[Any, Any]]) -> None:
+    """Neither a removal nor what is written under the id that is removed."""
+    assert {message.type for message, _ in heard} <= {"AIMessageChunk", "ai"}
+    said: dict[str, str] = {}
+    for message, _ in heard:
+        said[message.id] = said.get(message.id, "") + message.text
+    assert list(said.values()) == [answer(None)] * ROUNDS
+
+
 @GRAPHS
 @BACKGROUND
 @pytest.mark.parametrize("version", ["v1", "v2"])
@@ -93,6 +102,7 @@ def test_the_messages_stream_shows_nothing_of_it(build: Any, background: bool, v
         heard += list(app.stream(question(i), THREAD, stream_mode="messages", version=version))
         settle(compressor)
     check(compressor, heard, app.get_state(THREAD).values, background)
+    check_only_answers([chunk["data"] if version == "v2" else chunk for chunk in heard])
 
 
 @GRAPHS
@@ -105,6 +115,7 @@ async def test_the_same_async(build: Any, background: bool) -> None:
             heard.append(chunk)
         await asyncio.to_thread(settle, compressor)
     check(compressor, heard, app.get_state(THREAD).values, background)
+    check_only_answers(heard)
 
 
 @pytest.mark.filterwarnings("ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning")

@@ -190,3 +190,27 @@ def test_beside_other_middleware_in_either_order(first):
         agent.invoke({"messages": [question(i)]}, {"configurable": {"thread_id": "t"}})
     assert max(sizes(model)) < 6_000
     assert all(violations(prompt, open_end=False) == [] for prompt in model.prompts)
+
+
+@pytest.mark.parametrize("run_async", [False, True])
+async def test_a_call_that_fails_behind_a_compression_does_not_pay_for_it_twice(run_async):
+    """The first request of a thread is compressed within the call that then fails: the archive has the summary."""
+    summariser = ScriptedChatModel("a summary")
+    model = Agent([ConnectionError("the provider is down"), AIMessage("at last")])
+    compressor = ContextCompressor(summariser, config=PrunerConfig.for_limit(LIMIT))
+    middleware = CompressionMiddleware(compressor, background=False)
+    agent = agent_with(model, middleware, checkpointer=InMemorySaver())
+    before = [m for i in range(60) for m in (question(i), AIMessage("on its way " * 6))]
+    config = {"configurable": {"thread_id": "t"}}
+
+    async def go(given):
+        return await agent.ainvoke(given, config) if run_async else agent.invoke(given, config)
+
+    with pytest.raises(ConnectionError):
+        await go({"messages": [*before, question(60)]})
+    assert summariser.calls == 1
+    state = await go(None)
+    assert state["messages"][-1].content == "at last"
+    assert summariser.calls == 1
+    assert sum(map(is_summary, state["messages"])) == 1
+    assert max(sizes(model)) < LIMIT
