@@ -3,8 +3,9 @@
 #
 #   compatibility.sh lowest-direct|highest ENVIRONMENT TESTS...
 #
-# PYTHON names the interpreter; otherwise the one of .venv. The override lets the newest langchain-core in where the
-# index has no certifi as new as it asks for; no test goes over a network.
+# PYTHON names the interpreter; otherwise the one of .venv. PARALLEL: processes of the tests; all cores otherwise. The
+# override lets the newest langchain-core in where the index has no certifi as new as it asks for; no test goes over a
+# network.
 set -eu
 unset CDPATH
 cd "$(dirname "$0")/.."
@@ -25,4 +26,4 @@ uv pip install --quiet --python "$environment/bin/python" --resolution "$resolut
     --override "$environment/overrides.txt" --editable '.[agents,postgres]' \
     --requirement "$environment/dev-requirements.txt"
 uv pip list --python "$environment/bin/python" 2>/dev/null | grep -E '^(langchain|langgraph|pydantic)' || true
-exec "$environment/bin/python" -m pytest -m "not slow and not realmodel" --timeout 300 "$@"
+exec "$environment/bin/python" -m pytest -m "not slow and not realmodel" --timeout 300 --numprocesses "${PARALLEL:-auto}" "$@"

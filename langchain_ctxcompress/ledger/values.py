@@ -173,7 +173,9 @@ def _judge(piece: str, before: str, following: list[str]) -> tuple[str, int]:
         return _month_first(piece, following)
     if any(char.isdigit() for char in piece):
         spanning = _judge_spanning(piece, before, following)
-        return spanning if spanning[0] else (_judge_single(piece, before), 0)
+        if spanning[0]:
+            return spanning
+        return (_judge_digits if piece.isascii() and piece.isdigit() else _judge_single)(piece, before), 0
     if piece.isalpha():
         return _month_first(piece, following)
     return _judge_without_digits(piece, before), 0
@@ -232,6 +234,8 @@ def _spaced_phone(piece: str, following: list[str]) -> int:
 
     A number of thousands ("12 000 000") has three digits in each group.
     """
+    if not following or not following[0].replace("-", "").isdigit():
+        return 0
     first = piece.strip("()")
     groups = list(takewhile(lambda part: part.replace("-", "").isdigit() and len(part) >= 2, following))
     digits = sum(map(len, (first, *groups)))
@@ -259,6 +263,11 @@ _DIGIT_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("version", _VERSION),
     ("date", _SHORT_DATE),
 )
+
+
+def _judge_digits(piece: str, before: str) -> str:
+    """As `_judge_single`, whose expressions are none of them for digits alone: tables hold many of those."""
+    return "error" if before in _ERROR_WORDS else "number" if len(piece) >= 4 else "quantity"
 
 
 def _judge_single(piece: str, before: str) -> str:

@@ -17,7 +17,7 @@ _FENCE = re.compile(r"\s*(```+|~~~+)")
 _OPEN_TAG = re.compile(r"<([A-Za-z][\w.-]{0,40})(?:\s[^<>]{0,300})?>")
 _INLINE_TAG = re.compile(r"<([A-Za-z][\w.-]{0,40})(?:\s[^<>]{0,300})?>[^<>]{0,4000}</\1\s*>")
 _CLOSE_TAG = re.compile(r"</([A-Za-z][\w.-]{0,40})\s*>")
-_RULE_LINE = re.compile(r"\s*([-=_*#~+])\1{2,}[^\n]{0,80}$")
+_RULE_LINE = re.compile(r"\s*+([-=_*#~+])\1{2,}+[^\n]{0,80}$")
 _RULE_SIGNS = "-=_#~+<>"
 _MOST_LABEL = 81
 """Characters between the signs of a labelled rule."""
