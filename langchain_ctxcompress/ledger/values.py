@@ -267,7 +267,7 @@ _DIGIT_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 def _judge_digits(piece: str, before: str) -> str:
     """As `_judge_single`, whose expressions are none of them for digits alone: tables hold many of those."""
-    return "error" if before in _ERROR_WORDS else "number" if len(piece) >= 4 else "quantity"
+    return "error" if before in ERROR_WORDS else "number" if len(piece) >= 4 else "quantity"
 
 
 def _judge_single(piece: str, before: str) -> str:
