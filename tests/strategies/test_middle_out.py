@@ -188,4 +188,4 @@ def test_pictures_are_named_to_the_summariser() -> None:
     model = ScriptedChatModel("pictures were shown")
     compressor = ContextCompressor(model, config=PrunerConfig.for_limit(30_000), strategy="middle-out")
     assert compressor.compress(messages).outcome == "applied"
-    assert "[user shows image]" in model.prompts[0][-1].text
+    assert "[user shows an image]" in model.prompts[0][-1].text
