@@ -19,9 +19,11 @@ class Tags(BaseCallbackHandler):
 
     def __init__(self) -> None:
         self.seen: list[list[str]] = []
+        self.names: list[str | None] = []
 
     def on_chat_model_start(self, *args: Any, tags: list[str] | None = None, **kwargs: Any) -> None:
         self.seen.append(tags or [])
+        self.names.append(kwargs.get("name"))
 
 
 def test_the_summariser_s_call_carries_the_tag_that_keeps_it_out_of_streams() -> None:
@@ -30,6 +32,8 @@ def test_the_summariser_s_call_carries_the_tag_that_keeps_it_out_of_streams() ->
     ContextCompressor(model, config=PrunerConfig.for_limit(1_200)).compress(exchanges(30))
     assert len(tags.seen) == 1
     assert TAG_NOSTREAM in tags.seen[0]
+    assert "ctxcompress" in tags.seen[0]
+    assert tags.names == ["ctxcompress_summarise"]  # what a trace shows it as
 
 
 async def test_the_same_async() -> None:
