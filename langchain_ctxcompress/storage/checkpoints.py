@@ -134,7 +134,7 @@ class CheckpointStore:
         """Name the checkpoint at each message that it replaced or cut, and at the one that it stands in front of."""
         from langgraph.store.base import GetOp, PutOp
 
-        ids = dict.fromkeys((*checkpoint.covered, *checkpoint.altered, checkpoint.next_id, checkpoint.newest_id))
+        ids = dict.fromkeys((*checkpoint.covered, *checkpoint.altered, *checkpoint.beyond))
         labels = [encode_label(i) for i in ids if i]
         items = (yield [GetOp(self._keys.touched, label) for label in labels]) if labels else []
         puts: list[Any] = []

@@ -110,6 +110,8 @@ def _truncated(request: CompressionRequest) -> CompressionDraft:
     grown = request.overhead_tokens + restated.tokens
     if grown > most and request.overhead_tokens + plain.tokens <= most:
         more = places_to_drop(request, most - (restated.tokens - plain.tokens), spans)
+        if _recent(request) & (set(more) - set(gone)):
+            return plain  # an agent whose newest steps made room for what was said earlier would take them again
         told = remember(request, more, ledger_room(config.target_tokens))
         restated = _restated(request, more, told)
         grown = request.overhead_tokens + restated.tokens
@@ -126,12 +128,18 @@ def _restated(request: CompressionRequest, gone: list[int], told: Remembered) ->
     )
 
 
+def _recent(request: CompressionRequest) -> set[int]:
+    """The places of the last turns."""
+    turns = [turn for turn in request.window.turns if not turn.is_summary]
+    return {place for turn in turns[max(0, len(turns) - request.config.recent_turns) :] for place in turn.indices}
+
+
 def _in_order(request: CompressionRequest) -> list[Span]:
     """The spans that may go, in the order in which they do; the summary message stays."""
     config = request.config
     turns = [turn for turn in request.window.turns if not turn.is_summary]
     prefix = {place for turn in turns[: config.pinned_prefix_turns] for place in turn.indices}
-    recent = {place for turn in turns[max(0, len(turns) - config.recent_turns) :] for place in turn.indices}
+    recent = _recent(request)
     summary = {place for place, message in enumerate(request.messages) if is_summary(message)}
 
     def group(span: Span) -> int:

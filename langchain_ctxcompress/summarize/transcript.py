@@ -18,9 +18,9 @@ from langchain_ctxcompress.messages import Boundaries, Medium, extract_text_cont
 from langchain_ctxcompress.tokens import truncate_to_tokens
 
 _SPEAKER = {"human": "user", "ai": "assistant", "system": "system", "other": "note"}
+_BREAKS = r"\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"
 _OWN_LABEL = re.compile(
-    r"((?:^|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029])[^\S\n]*+)\[(?=(?:user|assistant|system|tool|note)\b)",
-    re.IGNORECASE | re.MULTILINE,
+    rf"((?:^|[{_BREAKS}])[^\S\n{_BREAKS}]*+)\[(?=(?:user|assistant|system|tool|note)\b)", re.IGNORECASE | re.MULTILINE
 )
 _NAME_SIGNS = re.compile(r"[^\w.\-:/]+")
 _SHOWN: dict[Medium, str] = {"image": "an image", "audio": "audio", "video": "a video", "file": "a file"}
