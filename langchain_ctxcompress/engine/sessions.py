@@ -81,10 +81,13 @@ class Session:
 
         A store that cannot be read costs no more than this: the list is taken as it is.
         """
+        known = self._open.epoch
         try:
             yield from self._open.look(messages)
         except StorageError as error:
             logger.warning("session %s: its checkpoints cannot be read: %s", self.history.session_id, error)
+        if known and self._open.epoch != known:
+            self.epoch += 1  # somebody else removed messages: a draft in the making may say what is gone
 
     def record(
         self,
@@ -143,8 +146,12 @@ class Session:
             yield from self.snapshots.cleanup_steps(SNAPSHOTS_KEPT, purpose="emergency")
         return saved
 
+    def renew(self) -> None:
+        """Read the checkpoints again at the next view, as another process may have left them."""
+        self._open.renew()
+
     def forget(self) -> None:
-        """Read the checkpoints again at the next view; drafts in the making are of no use any more."""
+        """Know no checkpoints, and read them again at the next view; drafts in the making are of no use any more."""
         self._open.forget()
         self.epoch += 1
 

@@ -195,7 +195,7 @@ def plan(job: Job) -> EngineSteps[CompressionPlan]:
 def view(job: Job) -> EngineSteps[list[BaseMessage]]:
     """The active context as the stored checkpoints make it."""
     _check(job.messages)
-    job.session.forget()  # another process may have compressed meanwhile: asked alike, both say the same (law 9)
+    job.session.renew()  # another process may have compressed meanwhile: asked alike, both say the same (law 9)
     found = yield from _storing(job.session.view(ensure_ids(job.messages, job.session_id)))
     return found.messages
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from langchain_core.messages import BaseMessage
 
+from langchain_ctxcompress.errors import StorageError
 from langchain_ctxcompress.messages import is_summary, summary_mark
 from langchain_ctxcompress.storage.checkpoints import CheckpointStore
 from langchain_ctxcompress.storage.records import CheckpointSummary
@@ -52,8 +53,20 @@ class OpenChain:
         """Read what matters to a list and is not known yet.
 
         Raises:
-            StorageError: The store failed.
+            StorageError: The store failed. What was known before stays known, so that a list is shown as
+                it was; the next look reads again.
         """
+        held = self.chain
+        try:
+            yield from self._look(messages)
+        except StorageError:
+            with self._lock:
+                if self.chain is not held:
+                    self._start_over(held.with_records(self.chain.records))
+                    self._read = False
+            raise
+
+    def _look(self, messages: Sequence[BaseMessage]) -> StoreSteps[None]:
         head = _named(messages)
         if not self._read or (head and not self.chain.partial and head[-1] not in self.chain.by_id):
             yield from self._open()
@@ -76,6 +89,11 @@ class OpenChain:
         with self._lock:
             self.chain = self.chain.exchanged(record)
 
+    def renew(self) -> None:
+        """Read again at the next look, and know until then what is known now."""
+        with self._lock:
+            self._read = False
+
     def forget(self) -> None:
         """Know nothing, and read again when asked."""
         with self._lock:
@@ -84,13 +102,13 @@ class OpenChain:
             self._start_over(CheckpointChain())
 
     def _open(self) -> StoreSteps[None]:
-        self.epoch = yield from self._store.epoch()
+        epoch = yield from self._store.epoch()
         newest = yield from self._store.newest(FEW + 1)
         partial = len(newest) > FEW
         read = [] if partial else self._store.whole((yield from self._store.named(newest)))
         with self._lock:
             self._start_over(CheckpointChain(read, partial=partial, numbered=max(newest.values(), default=0)))
-            self._read = True
+            self.epoch, self._read = epoch, True
 
     def _start_over(self, chain: CheckpointChain) -> None:
         self.chain = chain

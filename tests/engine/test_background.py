@@ -74,6 +74,14 @@ def test_at_soft_the_step_goes_on_and_a_later_one_applies(gate: Gated) -> None:
     assert compressor.compress(third.messages, background=True).outcome == "noop"
 
 
+def test_a_look_at_the_view_costs_no_draft(gate: Gated) -> None:
+    compressor, messages = new_compressor(gate), exchanges(20)
+    compressor.compress(messages, background=True)
+    finish(compressor, gate)
+    assert contents(compressor.view(messages)) == contents(messages)
+    assert compressor.compress(messages, background=True).outcome == "applied"
+
+
 async def test_the_same_on_the_loop(gate: Gated) -> None:
     compressor, messages = new_compressor(gate), exchanges(20)
     first = await compressor.acompress(messages, background=True)

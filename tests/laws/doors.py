@@ -70,6 +70,7 @@ class Door:
         whole: The newest revision of each message that is in the conversation, in order.
         given: The lists before compression, each with the prompt that was made of it, and how many checkpoints there
             were by then.
+        replaced: The ids of what was replaced before the last run.
     """
 
     def __init__(self, name: str, path: Path) -> None:
@@ -83,6 +84,7 @@ class Door:
         self.saver = InMemorySaver()
         self.config: Any = {"configurable": {"thread_id": name}}
         self.leaked: list[str] = []
+        self.replaced: set[str] = set()
         self.steady: tuple[str, ...] = ()
         self.model = ScriptedChatModel(self.answer, streams=True)
 

@@ -8,10 +8,6 @@ from hypothesis import HealthCheck, settings
 from tests.laws.everything import Everything
 
 
-@pytest.mark.xfail(
-    strict=False,
-    reason="deletions, pins and edits with the whole list sent again: some sequences still break a law, not yet mended",
-)
 class TestEverything(Everything.TestCase):
     settings = settings(max_examples=15, stateful_step_count=20, suppress_health_check=list(HealthCheck))
 

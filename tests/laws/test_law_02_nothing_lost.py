@@ -99,6 +99,23 @@ def test_a_store_that_fails_later_brings_nothing_back_that_was_replaced_before()
     assert lost(compressor, compressor.compress(grown).messages, grown) == []
 
 
+def test_a_view_that_cannot_be_read_anew_shows_what_is_known() -> None:
+    """A client that keeps the whole list is not sent all of it for one failed read."""
+    store = FailingStore()
+    compressor = ContextCompressor(config=PrunerConfig.for_limit(900), store=store, session_id="s")
+    messages = exchanges(20)
+    shown = compressor.compress(messages).messages
+    assert compressor.view(messages) == shown
+    store.reads = True
+    assert compressor.view(messages) == shown
+    assert compressor.compress(messages).messages == shown
+    store.reads = False
+    other = ContextCompressor(config=PrunerConfig.for_limit(900), store=store, session_id="s")
+    grown = [*messages, *exchanges(20, start=20)]
+    assert other.compress(grown).changed
+    assert compressor.view(grown) == other.view(grown), "what another process did is seen again"
+
+
 async def test_a_store_that_fails_at_a_write_replaces_nothing_async() -> None:
     messages = exchanges(20)
     compressor = ContextCompressor(config=PrunerConfig.for_limit(300), store=FailingStore(writes=0))
