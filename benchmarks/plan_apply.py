@@ -29,15 +29,17 @@ from langchain_ctxcompress.summarize import CompressionTask, TaskResult
 
 T = TypeVar("T")
 PARTS = ("planning", "applying", "reading", "validating", "archiving")
-SUMMARY = "The customers asked for refunds, and the labels had been printed twice. " * 8
+SUMMARY = "The customers asked for refunds ({}), and the labels had been printed twice. "
+STATES = {"chat": "#W00040, #W00052", "agent run": "logs/7.txt, step 61"}
+"""Values that the summary states and the conversation has: each is looked for in all that was said."""
 STATED_MS, STATED_VALIDATING_MS = 50, 5
 
 
-def parts(messages: Sequence[BaseMessage], *, ledger: bool) -> dict[str, float]:
-    """Milliseconds of each part of one compression."""
+def parts(messages: Sequence[BaseMessage], summary: str, *, ledger: bool) -> dict[str, float]:
+    """Milliseconds of each part of one compression, for which a model writes `summary`."""
     total = 2 * sum(counter.count(messages))
     config = PrunerConfig(soft_limit_tokens=total // 3, hard_limit_tokens=total, ledger=ledger)
-    compressor = ContextCompressor(FakeListChatModel(responses=[SUMMARY]), config=config)
+    compressor = ContextCompressor(FakeListChatModel(responses=[summary]), config=config)
     messages = [message.model_copy() for message in messages]
     compressor.count(messages)
     settle()
@@ -51,16 +53,20 @@ def parts(messages: Sequence[BaseMessage], *, ledger: bool) -> dict[str, float]:
 
     job = compressor._job(messages, None)
     prepared = timed("planning", lambda: run(_prepare(job), job.store))
-    draft = drafted(compressor, prepared.request, timed)
+    draft = drafted(compressor, prepared.request, summary, timed)
     draft = timed("validating", lambda: validated(prepared.request, draft))
     assert draft.tokens < prepared.request.tokens / 2, draft.reason
+    assert not any(record.flagged for record in draft.checkpoints), "the summary states what nobody said"
     records = job.session.record(prepared.view.originals, _finished(draft, prepared), draft.actions)
     timed("archiving", lambda: run(records, job.store))
     return times
 
 
 def drafted(
-    compressor: ContextCompressor, request: CompressionRequest, timed: Callable[[str, Callable[[], Any]], Any]
+    compressor: ContextCompressor,
+    request: CompressionRequest,
+    summary: str,
+    timed: Callable[[str, Callable[[], Any]], Any],
 ) -> CompressionDraft:
     """The draft of the compressor's strategy, to which a model answers at once."""
     steps = compressor.strategy.run(request)
@@ -75,7 +81,7 @@ def drafted(
 
     tasks = timed("planning", lambda: moved(None))
     while not ended:
-        answers = [TaskResult(SUMMARY) for _ in tasks]
+        answers = [TaskResult(summary) for _ in tasks]
         tasks = timed("applying", lambda answers=answers: moved(answers))
     return ended[0]
 
@@ -94,7 +100,8 @@ def main() -> None:
         for _ in range(options.runs or runs):
             found = {}
             for length, own in lists.items():
-                read, bare = parts(own, ledger=True), parts(own, ledger=False)
+                summary = 8 * SUMMARY.format(STATES[kind])
+                read, bare = parts(own, summary, ledger=True), parts(own, summary, ledger=False)
                 found[length] = {**bare, "reading": sum(read.values()) - sum(bare.values())}
             rounds.append(found)
         long, short = max(lists), min(lists)

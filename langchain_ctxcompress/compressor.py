@@ -98,10 +98,12 @@ class ContextCompressor(Originals):
         self._driver = Driver(_summariser_of(model), cooldown or CoolDown(), on_event)
         self._redact = redact
         encoding = config.encoding_model
+        meter = MessageCounter(encoding)
         self._tools = Tools(
-            MessageCounter(encoding),
+            meter,
             functools.partial(count_tokens, model=encoding),
             functools.partial(truncate_to_tokens, model=encoding),
+            meter.saying,
         )
         self._sessions = Sessions(open_store(store), namespace, redact, self._tools.count)
 

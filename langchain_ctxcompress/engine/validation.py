@@ -59,9 +59,9 @@ def _stray(request: CompressionRequest, draft: CompressionDraft) -> str | None:
 
 def _touched(request: CompressionRequest, draft: CompressionDraft) -> str | None:
     """The first system, pinned or newest human message (unless it may be cut) that is not as it was (law 6)."""
-    own = {p for p, m in enumerate(request.messages) if kind_of(m) == "system" or is_pinned(m)}
-    if not request.config.cut_newest_human:
-        own |= set(newest_human(request.messages))
+    own = set(request.verbatim)
+    if request.config.cut_newest_human:
+        own -= {p for p in newest_human(request.messages) if not _stays(request.messages[p])}
     there: dict[str | None, list[BaseMessage]] = defaultdict(list)
     for message in draft.messages:
         there[message.id].append(message)
@@ -71,6 +71,10 @@ def _touched(request: CompressionRequest, draft: CompressionDraft) -> str | None
 
 def _uncovered(request: CompressionRequest, draft: CompressionDraft, ids: set[str | None]) -> str | None:
     """The first message that left although no checkpoint covers it (law 2)."""
-    covered = {message_id for record in draft.checkpoints for message_id in record.covered}
-    gone = (m.id for m in request.messages if m.id not in ids and not is_summary(m))
-    return next((message_id for message_id in gone if message_id not in covered), None)
+    there = ids.union(*(record.covered for record in draft.checkpoints))
+    return next((m.id for m in request.messages if m.id not in there and not is_summary(m)), None)
+
+
+def _stays(message: BaseMessage) -> bool:
+    """Whether it stays as it is whether or not it is the newest human message."""
+    return kind_of(message) == "system" or is_pinned(message)

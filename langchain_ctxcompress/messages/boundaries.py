@@ -6,14 +6,13 @@ a cut is legal when no rule forbids it. Strategies choose among legal cuts only,
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from langchain_ctxcompress.messages.calls import CallKey, answer_of, calls_of
+from langchain_ctxcompress.messages.calls import CallKey, answer_of, calls_of, open_calls, take
 from langchain_ctxcompress.messages.content import block_text
 from langchain_ctxcompress.messages.kinds import kind_of
 
@@ -30,14 +29,13 @@ def call_and_results_together(messages: Sequence[BaseMessage]) -> Iterator[int]:
     OpenAI: "An assistant message with 'tool_calls' must be followed by tool messages responding to each
     'tool_call_id'". Anthropic asks the same of `tool_use` and `tool_result`.
     """
-    pending: Counter[CallKey] = Counter()
+    pending: dict[CallKey, int] = {}
     for index, message in enumerate(messages):
         answer = answer_of(message)
         if answer is None:
             calls = calls_of(message)
-            pending = Counter(calls) if calls or pending else pending
-        elif pending[answer] > 0:
-            pending[answer] -= 1
+            pending = open_calls(calls) if calls or pending else pending
+        elif take(pending, answer):
             yield index
 
 
@@ -52,9 +50,10 @@ def reasoning_with_its_step(messages: Sequence[BaseMessage]) -> Iterator[int]:
     OpenAI's Responses API: a reasoning item must be followed by the item it led to. Anthropic: the thinking blocks of a
     step that used tools must be sent back with it.
     """
-    for index in range(1, len(messages)):
-        before = messages[index - 1]
-        if kind_of(messages[index]) == "ai" and isinstance(before, AIMessage) and is_only_reasoning(before):
+    for index, (before, message) in enumerate(pairwise(messages), 1):
+        if type(before.content) is str or kind_of(message) != "ai":
+            continue  # reasoning is in blocks
+        if isinstance(before, AIMessage) and is_only_reasoning(before):
             yield index
 
 
@@ -136,16 +135,12 @@ class Boundaries:
         """For each message the number of its span."""
         return tuple(number for number, (start, end) in enumerate(self.spans) for _ in range(start, end))
 
-    def close(self, indices: set[int]) -> set[int]:
+    def close(self, indices: Collection[int]) -> set[int]:
         """The messages of every span that `indices` touches: the smallest legal set that contains them."""
         touched = {self.span_of[index] for index in indices}
         return {index for number in touched for index in range(*self.spans[number])}
 
     def within(self, indices: set[int]) -> set[int]:
         """The messages of every span that lies wholly in `indices`: the largest legal set inside them."""
-        return {
-            index
-            for start, end in self.spans
-            if all(index in indices for index in range(start, end))
-            for index in range(start, end)
-        }
+        partly = {self.span_of[index] for index in range(len(self.span_of)) if index not in indices}
+        return indices - self.close({self.spans[number][0] for number in partly})

@@ -6,6 +6,8 @@ The same call id serves different calls in one conversation, so a map of ids ove
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from langchain_core.messages import AIMessage, BaseMessage, FunctionMessage, ToolMessage
 
 from langchain_ctxcompress.messages.kinds import kind_of
@@ -16,10 +18,10 @@ CallKey = tuple[str, str]
 
 def calls_of(message: BaseMessage) -> list[CallKey]:
     """The calls an AI message makes, in order; malformed ones too, because they are sent and must be answered."""
-    if not isinstance(message, AIMessage):
+    if kind_of(message) != "ai" or not isinstance(message, AIMessage):
         return []
-    ids = [call["id"] for call in message.tool_calls] + [call["id"] for call in message.invalid_tool_calls]
-    calls: list[CallKey] = [("tool", call_id) for call_id in ids if call_id]
+    made = [*message.tool_calls, *message.invalid_tool_calls] if message.invalid_tool_calls else message.tool_calls
+    calls: list[CallKey] = [("tool", call_id) for call in made if (call_id := call["id"])]
     if not calls and message.additional_kwargs:
         legacy = message.additional_kwargs.get("function_call")
         if isinstance(legacy, dict) and legacy.get("name"):
@@ -27,15 +29,33 @@ def calls_of(message: BaseMessage) -> list[CallKey]:
     return calls
 
 
+def open_calls(calls: Iterable[CallKey]) -> dict[CallKey, int]:
+    """How often each call still waits for a result; those that `take` found are gone from it."""
+    waiting: dict[CallKey, int] = {}
+    for key in calls:
+        waiting[key] = waiting.get(key, 0) + 1
+    return waiting
+
+
+def take(waiting: dict[CallKey, int], answer: CallKey) -> bool:
+    """Whether a result answers one of the calls that wait; that one waits no more."""
+    often = waiting.get(answer, 0)
+    if often > 1:
+        waiting[answer] = often - 1
+    elif often:
+        del waiting[answer]
+    return often > 0
+
+
 def answer_of(message: BaseMessage) -> CallKey | None:
     """The call that a result answers; `None` for a message that is no result."""
+    if kind_of(message) != "tool":
+        return None
     if isinstance(message, ToolMessage):
         return ("tool", message.tool_call_id)
     if isinstance(message, FunctionMessage):
         return ("function", message.name)
-    if kind_of(message) == "tool":
-        return ("tool", "")  # a ChatMessage with the role of a tool: it names no call, so it can answer none
-    return None
+    return ("tool", "")  # a ChatMessage with the role of a tool: it names no call, so it can answer none
 
 
 def call_name(message: BaseMessage, key: CallKey) -> str | None:

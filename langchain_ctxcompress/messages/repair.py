@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from langchain_core.messages import BaseMessage, FunctionMessage, ToolMessage
 
-from langchain_ctxcompress.messages.calls import CallKey, answer_of, call_name, calls_of
+from langchain_ctxcompress.messages.calls import CallKey, answer_of, call_name, calls_of, open_calls, take
 from langchain_ctxcompress.messages.kinds import kind_of
 from langchain_ctxcompress.messages.marks import MARK_KEY
 
@@ -70,12 +70,29 @@ class _OpenStep:
 _NONE_OPEN = _OpenStep()
 
 
+def _in_order(messages: Sequence[BaseMessage]) -> bool:
+    """Whether every result answers a call right before it and every call but those at the end has its result."""
+    waiting: dict[CallKey, int] = {}
+    for message in messages:
+        answer = answer_of(message)
+        if answer is not None:
+            if not take(waiting, answer):
+                return False
+        elif waiting:
+            return False
+        elif calls := calls_of(message):
+            waiting = open_calls(calls)
+    return True
+
+
 def repair_messages(messages: Sequence[BaseMessage]) -> Repair:
     """Make a list legal with as little as possible.
 
     Order and objects of the kept messages are the input's. A list that is legal comes back as it is. A pinned or system
     message is never dropped unless it is itself an orphan result, which no provider would accept.
     """
+    if _in_order(messages):
+        return Repair(list(messages))
     kept: list[BaseMessage] = []
     dropped: list[BaseMessage] = []
     added: list[BaseMessage] = []

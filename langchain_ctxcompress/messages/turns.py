@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from langchain_core.messages import BaseMessage
 
-from langchain_ctxcompress.messages.calls import CallKey, answer_of, calls_of
+from langchain_ctxcompress.messages.calls import CallKey, answer_of, calls_of, open_calls, take
 from langchain_ctxcompress.messages.kinds import kind_of
 from langchain_ctxcompress.messages.marks import is_pinned, is_summary
 
@@ -78,12 +77,17 @@ def split_turns(messages: Sequence[BaseMessage], sizes: Sequence[int] | None = N
     Returns:
         The turns in order of their first message. Each message is in at most one.
     """
+    # Told once for the whole list: asked of each turn, it takes as long as all else.
+    pins = {place for place, message in enumerate(messages) if is_pinned(message)}
+    summaries = {place for place, message in enumerate(messages) if is_summary(message)}
     return [
         ConversationTurn(
             [messages[i] for i in indices],
             number,
             indices=indices,
             token_count=sum([sizes[i] for i in indices]) if sizes else 0,
+            pinned=not pins.isdisjoint(indices),
+            is_summary=not summaries.isdisjoint(indices),
         )
         for number, indices in enumerate(_groups(messages))
     ]
@@ -99,7 +103,7 @@ def _groups(messages: Sequence[BaseMessage]) -> list[list[int]]:
     groups: list[list[int]] = []
     closed = True  # no turn takes further messages: at the start, and after a summary
     ai_since_human = False
-    steps: list[tuple[int, Counter[CallKey]]] = []  # calls that still wait for a result, with the turn they are in
+    steps: list[tuple[int, dict[CallKey, int]]] = []  # calls that still wait for a result, with the turn they are in
     for index, message in enumerate(messages):
         kind = kind_of(message)
         if kind == "human" and is_summary(message):
@@ -127,7 +131,7 @@ def _groups(messages: Sequence[BaseMessage]) -> list[list[int]]:
             ai_since_human = True
             calls = calls_of(message)
             if calls:
-                steps.append((len(groups) - 1, Counter(calls)))
+                steps.append((len(groups) - 1, open_calls(calls)))
     return groups
 
 
@@ -135,15 +139,14 @@ def _is_plain_human(message: BaseMessage) -> bool:
     return kind_of(message) == "human" and not is_summary(message)
 
 
-def _turn_of_call(steps: list[tuple[int, Counter[CallKey]]], answer: CallKey | None) -> int | None:
+def _turn_of_call(steps: list[tuple[int, dict[CallKey, int]]], answer: CallKey | None) -> int | None:
     """The turn of the nearest call that waits for this result; the wait is over then."""
     if answer is None:
         return None
     for position in range(len(steps) - 1, -1, -1):
         turn, waiting = steps[position]
-        if waiting[answer] > 0:
-            waiting[answer] -= 1
-            if not +waiting:
+        if take(waiting, answer):
+            if not waiting:
                 del steps[position]
             return turn
     return None

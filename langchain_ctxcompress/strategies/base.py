@@ -77,11 +77,25 @@ class Tools:
         count: Sizes of messages in tokens.
         count_text: Size of a text in tokens.
         truncate: Cuts a text to a number of tokens.
+        count_saying: Sizes that messages would have if they said other texts, in tokens; by default copies are counted.
     """
 
     count: Callable[[Sequence[BaseMessage]], list[int]]
     count_text: Callable[[str], int]
     truncate: Callable[[str, int], str]
+    count_saying: Callable[[Sequence[BaseMessage], Sequence[str]], list[int]] | None = None
+
+    def sizes_saying(self, messages: Sequence[BaseMessage], texts: Sequence[str]) -> list[int]:
+        """What each message would take if its content were another text, in tokens.
+
+        Args:
+            messages: The messages.
+            texts: A text for each.
+        """
+        if self.count_saying is not None:
+            return self.count_saying(messages, texts)
+        said = zip(messages, texts, strict=True)
+        return self.count([message.model_copy(update={"content": text}) for message, text in said])
 
 
 @dataclass(frozen=True)
@@ -152,13 +166,18 @@ class CompressionRequest:
         return Boundaries(self.messages)
 
     @cached_property
+    def verbatim(self) -> frozenset[int]:
+        """The places of system, pinned and newest human messages themselves: no strategy rewords them."""
+        own = (place for place, m in enumerate(self.messages) if kind_of(m) == "system" or is_pinned(m))
+        return frozenset((*own, *newest_human(self.messages)))
+
+    @cached_property
     def protected(self) -> frozenset[int]:
         """The places of what no strategy removes: system, pinned and newest human messages.
 
         Their spans stay with them: a pinned result keeps its call.
         """
-        own = {i for i, m in enumerate(self.messages) if kind_of(m) == "system" or is_pinned(m)}
-        return frozenset(self.boundaries.close(own | set(newest_human(self.messages))))
+        return frozenset(self.boundaries.close(self.verbatim))
 
     @cached_property
     def candidates(self) -> frozenset[int]:

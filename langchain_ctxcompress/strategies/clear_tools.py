@@ -21,8 +21,14 @@ from langchain_core.messages import AIMessage, BaseMessage, FunctionMessage, Too
 from langchain_ctxcompress.errors import ConfigError
 from langchain_ctxcompress.limits import PruneUrgency
 from langchain_ctxcompress.messages import CallKey, answer_of, calls_of, is_derived, naming_original
-from langchain_ctxcompress.strategies.base import CompressionRequest, CompressionStrategy, Reason, Steps
-from langchain_ctxcompress.strategies.clearing import cleared_call, cleared_result, long_arguments
+from langchain_ctxcompress.strategies.base import (
+    CompressionDraft,
+    CompressionRequest,
+    CompressionStrategy,
+    Reason,
+    Steps,
+)
+from langchain_ctxcompress.strategies.clearing import cleared_call, cleared_result, long_arguments, result_marker
 from langchain_ctxcompress.strategies.replacing import altered
 
 KEEP = 5
@@ -62,13 +68,30 @@ class Clearing:
 
     Attributes:
         place: Where it stands.
-        message: What would stand there.
+        marker: What a result would say instead; `""` for a call.
+        call: A call as it would stand there; `None` for a result.
         repeated: Whether a later call gave the same result, so that clearing it loses nothing.
     """
 
     place: int
-    message: BaseMessage
+    marker: str = ""
+    call: BaseMessage | None = None
     repeated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """What clearing would free, before anything is made of it.
+
+    Attributes:
+        chosen: What would be cleared, each with its size after it, in tokens.
+        freed: Tokens that are freed.
+        reason: Why nothing is to be cleared; `None` where something is.
+    """
+
+    chosen: tuple[tuple[Clearing, int], ...] = ()
+    freed: int = 0
+    reason: Reason | None = None
 
 
 class ClearTools(CompressionStrategy):
@@ -112,29 +135,48 @@ class ClearTools(CompressionStrategy):
     def run(self, request: CompressionRequest) -> Steps:
         """Clear what is needed; unchanged where that is nothing, or frees too little."""
         yield from ()
+        return self.draft(request, self.weigh(request))
+
+    def draft(self, request: CompressionRequest, weighed: Weighed) -> CompressionDraft:
+        """The list with what was weighed cleared.
+
+        Args:
+            request: The list.
+            weighed: What `weigh` says of it.
+        """
+        if weighed.reason is not None:
+            return request.unchanged(weighed.reason, self.name)
+        changes: dict[int, BaseMessage] = {}
+        for clearing, _ in weighed.chosen:
+            message = request.messages[clearing.place]
+            changes[clearing.place] = clearing.call or cleared_result(message, clearing.marker)
+        counted = {clearing.place: size for clearing, size in weighed.chosen if clearing.call is not None}
+        return altered(request, changes, strategy=self.name, reason=Reason.COMPRESSED, sizes=counted)
+
+    def weigh(self, request: CompressionRequest) -> Weighed:
+        """What would be cleared, and what that frees.
+
+        Args:
+            request: The list.
+        """
         if request.urgency is PruneUrgency.NONE:
-            return request.unchanged(Reason.BELOW_SOFT_LIMIT, self.name)
+            return Weighed(reason=Reason.BELOW_SOFT_LIMIT)
         least, needed = self._least(request), request.tokens - request.config.target_tokens
         if self.all_at_once or request.tokens < request.config.soft_limit_tokens:
             needed = request.tokens  # it was asked for, or is done once
         possible = list(self._possible(request))
-        sizes = request.tools.count([clearing.message for clearing in possible])
-        changes: dict[int, BaseMessage] = {}
-        after: dict[int, int] = {}
+        sizes = _sizes(request, possible)
+        chosen: list[tuple[Clearing, int]] = []
         freed = 0
         for clearing, size in sorted(zip(possible, sizes, strict=True), key=_order):
             if freed >= max(needed, least):
                 break
-            if not _worth_it(clearing.message, request.sizes[clearing.place], size):
-                continue
-            changes[clearing.place] = clearing.message
-            after[clearing.place] = size
-            freed += request.sizes[clearing.place] - size
-        if not changes:
-            return request.unchanged(Reason.TOO_FEW_CANDIDATES if request.candidates else request.why_none, self.name)
-        if freed < least:
-            return request.unchanged(Reason.NOT_ENOUGH, self.name)
-        return altered(request, changes, strategy=self.name, reason=Reason.COMPRESSED, sizes=after)
+            if _worth_it(clearing, request.sizes[clearing.place], size):
+                chosen.append((clearing, size))
+                freed += request.sizes[clearing.place] - size
+        if not chosen:
+            return Weighed(reason=Reason.TOO_FEW_CANDIDATES if request.candidates else request.why_none)
+        return Weighed(tuple(chosen), freed, Reason.NOT_ENOUGH if freed < least else None)
 
     def _least(self, request: CompressionRequest) -> int:
         """What must be freed for it to be worth it, in tokens."""
@@ -147,6 +189,8 @@ class ClearTools(CompressionStrategy):
         """Every message that may be cleared, in order, and as what. Two messages of one id are left alone."""
         messages = request.messages
         uses = list(tool_uses(messages))
+        if not uses:
+            return
         kept = {use.result for use in uses[len(uses) - min(self.keep, len(uses)) :]}
         again = _given_again(messages, uses)
         often = Counter(message.id for message in messages)
@@ -157,23 +201,22 @@ class ClearTools(CompressionStrategy):
                 continue
             if use.result in free and (use.result not in kept or use.result in again):
                 later = again.get(use.result)
-                said = cleared_result(
+                marker = result_marker(
                     messages[use.result],
                     use.name,
                     use.args,
                     request.sizes[use.result],
                     again=messages[later].id if later is not None else None,
                 )
-                named = naming_original(
-                    said, messages[use.result]
-                )  # before it is counted: it is the one that stands there
-                yield Clearing(use.result, named, repeated=later is not None)
+                yield Clearing(use.result, marker, repeated=later is not None)
             if use.call in free and use.result not in kept and long_arguments(use.args):
                 arguments.setdefault(use.call, set()).add(use.number)
         for place, numbers in arguments.items():
             message = messages[place]
             if isinstance(message, AIMessage):
-                yield Clearing(place, naming_original(cleared_call(message, numbers, request.tools), message))
+                # named before it is counted: it is the one that stands there
+                named = naming_original(cleared_call(message, numbers, request.tools), message)
+                yield Clearing(place, call=named)
 
 
 def tool_uses(messages: Sequence[BaseMessage]) -> Iterator[ToolUse]:
@@ -204,18 +247,21 @@ def _call(message: BaseMessage, number: int) -> tuple[str, Mapping[str, object] 
 
 def _given_again(messages: Sequence[BaseMessage], uses: Sequence[ToolUse]) -> dict[int, int]:
     """The places of results that the same call gave again, each with the place of the newest of them."""
-    newest: dict[tuple[str, str, str], int] = {}
-    again: dict[int, int] = {}
+    alike: dict[tuple[str, str], list[ToolUse]] = {}
     for use in reversed(uses):
         result = messages[use.result]
-        if is_derived(result):
-            continue
-        content = result.content if isinstance(result.content, str) else json.dumps(result.content, default=repr)
-        key = (use.name, json.dumps(use.args, sort_keys=True, default=repr), content)
-        if key in newest:
-            again[use.result] = newest[key]
-        else:
-            newest[key] = use.result
+        if not is_derived(result):
+            content = result.content if isinstance(result.content, str) else json.dumps(result.content, default=repr)
+            alike.setdefault((use.name, content), []).append(use)
+    again: dict[int, int] = {}
+    for same in alike.values():
+        newest: dict[str, int] = {}
+        for use in same if len(same) > 1 else ():  # arguments are written out only where results are the same
+            called = json.dumps(use.args, sort_keys=True, default=repr)
+            if called in newest:
+                again[use.result] = newest[called]
+            else:
+                newest[called] = use.result
     return again
 
 
@@ -224,7 +270,18 @@ def _order(pair: tuple[Clearing, int]) -> tuple[bool, int]:
     return (not pair[0].repeated, pair[0].place)
 
 
-def _worth_it(message: BaseMessage, before: int, after: int) -> bool:
-    if isinstance(message, AIMessage):
+def _sizes(request: CompressionRequest, possible: Sequence[Clearing]) -> list[int]:
+    """What each would take once it is cleared, in tokens: no message is made for a result that may well stay."""
+    results = [clearing for clearing in possible if clearing.call is None]
+    calls = [clearing for clearing in possible if clearing.call is not None]
+    sizes = dict(zip(map(id, calls), request.tools.count([c.call for c in calls if c.call is not None]), strict=True))
+    said = [request.messages[clearing.place] for clearing in results]
+    saying = request.tools.sizes_saying(said, [clearing.marker for clearing in results])
+    sizes.update(zip(map(id, results), saying, strict=True))
+    return [sizes[id(clearing)] for clearing in possible]
+
+
+def _worth_it(clearing: Clearing, before: int, after: int) -> bool:
+    if clearing.call is not None:
         return after < before
     return after <= WORTH * before

@@ -22,10 +22,10 @@ SHORT_ARGUMENTS = 120
 """Characters of all arguments that a marker shows."""
 
 
-def cleared_result(
+def result_marker(
     message: BaseMessage, tool: str, args: Mapping[str, Any] | str, size: int, *, again: str | None = None
-) -> BaseMessage:
-    """A tool result with a marker for its content: `[cleared: tool(arguments) gave n tokens; recall message id]`.
+) -> str:
+    """What stands for a tool result: `[cleared: tool(arguments) gave n tokens; recall message id]`.
 
     Args:
         message: The result.
@@ -37,8 +37,17 @@ def cleared_result(
     gave = " and ".join((f"{size} tokens", *_media(message.content)))
     call = f"{_one_line(tool, SHORT_VALUE) or 'a tool'}({_arguments(args)})"
     same = f", given again in message {_identity(again)}" if again is not None else ""
-    text = f"[cleared: {call} gave {gave}{same}; recall message {_identity(message.id)}]"
-    update: dict[str, Any] = {"content": text, "additional_kwargs": _marked(message)}
+    return f"[cleared: {call} gave {gave}{same}; recall message {_identity(message.id)}]"
+
+
+def cleared_result(message: BaseMessage, marker: str) -> BaseMessage:
+    """A tool result with a marker for its content.
+
+    Args:
+        message: The result.
+        marker: What `result_marker` says of it.
+    """
+    update: dict[str, Any] = {"content": marker, "additional_kwargs": _marked(message)}
     if isinstance(message, ToolMessage):
         update["artifact"] = None  # it may be as large as what it made, and comes back with the original
     return message.model_copy(update=update)

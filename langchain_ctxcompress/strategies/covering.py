@@ -42,13 +42,18 @@ def covering(request: CompressionRequest, places: Collection[int], strategy: str
 
 def _next_id(request: CompressionRequest, places: Collection[int], last: int) -> str:
     """The first message that stays behind `last`; where there is none, the last that stays in front of it."""
-    stay = [
-        place
-        for place, message in enumerate(request.messages)
-        if place not in places and not is_summary(message) and kind_of(message) != "system"
-    ]
-    behind = next((place for place in stay if place > last), stay[-1] if stay else None)
+    stays = (place for place in range(last + 1, len(request.messages)) if _told(request, places, place))
+    behind = next(stays, None)
+    if behind is None:
+        before = range(min(last, len(request.messages) - 1), -1, -1)
+        behind = next((place for place in before if _told(request, places, place)), None)
     return "" if behind is None else id_of(request.messages[behind])
+
+
+def _told(request: CompressionRequest, places: Collection[int], place: int) -> bool:
+    """Whether a message stays, and is neither the summary nor a system message."""
+    message = request.messages[place]
+    return place not in places and not is_summary(message) and kind_of(message) != "system"
 
 
 def staying(request: CompressionRequest, places: Collection[int]) -> set[tuple[str, str]]:
@@ -60,9 +65,9 @@ def staying(request: CompressionRequest, places: Collection[int]) -> set[tuple[s
 
 def _first_id(request: CompressionRequest, places: Collection[int]) -> str:
     """The id of the summary message: the one it has, else that of the first replaced message."""
-    standing = next((message for message in request.messages if is_summary(message)), None)
+    standing = request.summary_place
     if standing is not None:
-        return id_of(standing)
+        return id_of(request.messages[standing])
     return id_of(request.messages[first_place(request, places)]) if places else ""
 
 

@@ -13,7 +13,7 @@ from langchain_ctxcompress.strategies.base import (
     RungReport,
     Steps,
 )
-from langchain_ctxcompress.strategies.clear_tools import ClearTools
+from langchain_ctxcompress.strategies.clear_tools import ClearTools, Weighed
 from langchain_ctxcompress.strategies.emergency import Emergency
 from langchain_ctxcompress.strategies.middle_out import MiddleOut
 from langchain_ctxcompress.strategies.quotes import quote_humans
@@ -36,17 +36,18 @@ class Ladder(CompressionStrategy):
     def run(self, request: CompressionRequest) -> Steps:
         """Run the rungs that are needed."""
         rungs, hard = request.config.rungs, request.config.hard_limit_tokens
-        cleared = (yield from ClearTools(all_at_once=True).run(request)) if _clears(request) else None
-        if (
-            cleared is not None
-            and cleared.checkpoints
-            and request.after(cleared).tokens <= request.config.target_tokens
-        ):
-            return cleared
-        draft = cleared
+        clearing = ClearTools(all_at_once=True)
+        cleared = clearing.weigh(request) if _clears(request) else None
+        if cleared and cleared.reason is None and request.tokens - cleared.freed <= request.config.target_tokens:
+            return clearing.draft(request, cleared)
         if MiddleOut.name in rungs:
-            draft = _better((yield from MiddleOut().run(request)), cleared)
-        draft = draft or request.unchanged(Reason.DISABLED, self.name)
+            draft = yield from MiddleOut().run(request)
+            if cleared is not None:
+                draft = _better(request, draft, clearing, cleared)
+        elif cleared is not None:
+            draft = clearing.draft(request, cleared)
+        else:
+            draft = request.unchanged(Reason.DISABLED, self.name)
         step = request.after(draft)
         if step.tokens >= hard and TopDownTruncation.name in rungs:
             draft = draft.then(_named(_truncated(step)))
@@ -62,13 +63,14 @@ def _clears(request: CompressionRequest) -> bool:
     return ClearTools.name in request.config.rungs and not asked
 
 
-def _better(summarised: CompressionDraft, cleared: CompressionDraft | None) -> CompressionDraft:
+def _better(
+    request: CompressionRequest, summarised: CompressionDraft, clearing: ClearTools, weighed: Weighed
+) -> CompressionDraft:
     """The summary's draft; where it changes nothing, that of clearing, with what became of the summary."""
-    if cleared is None:
-        return summarised
-    if summarised.checkpoints or not cleared.checkpoints:
-        aside = RungReport(ClearTools.name, 0, Reason.NOT_ENOUGH) if cleared.checkpoints else cleared.rungs[0]
+    if summarised.checkpoints or weighed.reason is not None:
+        aside = RungReport(ClearTools.name, 0, weighed.reason or Reason.NOT_ENOUGH)
         return replace(summarised, rungs=(aside, *summarised.rungs))
+    cleared = clearing.draft(request, weighed)
     return replace(
         cleared,
         reason=summarised.reason if summarised.degraded else cleared.reason,

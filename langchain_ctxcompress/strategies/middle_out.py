@@ -12,6 +12,7 @@ from langchain_ctxcompress.strategies.base import (
     RungReport,
     Steps,
 )
+from langchain_ctxcompress.strategies.covering import covering
 from langchain_ctxcompress.strategies.quotes import newest_within, quote_humans
 from langchain_ctxcompress.strategies.remembering import ledger_room, remember
 from langchain_ctxcompress.strategies.replacing import shown_in, summarised
@@ -51,7 +52,10 @@ class MiddleOut(CompressionStrategy):
         quoted = "\n".join((*(quote.text for quote in kept_words), told.goals_text, told.text))
         budget = summary_budget(LEVEL, sum(request.sizes[place] for place in places))
         # A summary that cannot pay for its frame is not asked for: that would be a model call a step (law 5).
-        frame = summarised(request, places, "", tuple(quotes), strategy=self.name, summariser="", remembered=told)
+        covered = covering(request, frozenset(places), self.name)
+        frame = summarised(
+            request, places, "", tuple(quotes), strategy=self.name, summariser="", remembered=told, covered=covered
+        )
         spare = request.tokens - request.overhead_tokens - frame.tokens
         if spare < 2 * LEAST_SUMMARY:
             return request.unchanged(Reason.NOT_SMALLER, self.name)
@@ -67,6 +71,7 @@ class MiddleOut(CompressionStrategy):
             summariser=written.summariser,
             remembered=told,
             flagged=written.flagged,
+            covered=covered,
         )
         reason, degraded = (written.failure, True) if written.failure else (Reason.COMPRESSED, False)
         freed = request.tokens - request.overhead_tokens - draft.tokens

@@ -42,6 +42,7 @@ def summarised(
     remembered: Remembered,
     level: int = 3,
     flagged: tuple[str, ...] = (),
+    covered: CheckpointSummary | None = None,
 ) -> CompressionDraft:
     """The list with `places` replaced by the summary message, which shows the new text after the earlier ones.
 
@@ -55,9 +56,10 @@ def summarised(
         remembered: The ledger after it.
         level: How much the text says (P2).
         flagged: Values that were taken out of the text.
+        covered: What `covering` says of these places, where it was asked before.
     """
     places = frozenset(places)
-    record = covering(request, places, strategy).model_copy(
+    record = (covered or covering(request, places, strategy)).model_copy(
         update={
             "level": level,
             "text": text,
@@ -291,7 +293,7 @@ def _shown(
 
 def _position(request: CompressionRequest, places: Collection[int], kept: list[int]) -> int:
     """Where the summary message goes among the kept: its own place, else that of the message whose id it bears."""
-    standing = next((place for place, message in enumerate(request.messages) if is_summary(message)), None)
+    standing = request.summary_place
     at = first_place(request, places) if standing is None else standing
     return sum(1 for place in kept if place < at)
 

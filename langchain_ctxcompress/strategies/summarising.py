@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from langchain_core.messages import BaseMessage
@@ -17,12 +17,11 @@ from langchain_ctxcompress.summarize import (
     SummaryBudget,
     TaskFailure,
     TaskResult,
+    Transcript,
     extract_summary,
     prefix_instruction,
     shorten_summary,
-    split_transcript,
     summary_prompt,
-    transcript,
 )
 from langchain_ctxcompress.summarize.prompts import PROMPT_TOKENS
 from langchain_ctxcompress.summarize.transcript import render_message
@@ -116,14 +115,15 @@ def write_summary(
     if not request.summariser:
         return WrittenSummary(_extract(request, source, budget, earlier, quoted))
     asked = Asked(budget, earlier, _shortened(request, kept), render_goals(request.goals.now))
-    reply = yield from _ask(request, source, asked)
+    told = Transcript(source)
+    reply = yield from _ask(request, source, told, asked)
     calls, failed = reply.calls, reply.failed
-    text, flagged = _checked(request, source, asked, reply)
+    text, flagged = _checked(request, told, asked, reply)
     if flagged and 2 * _stands(text) < len(reply.text):
-        again = yield from _ask(request, source, replace(asked, invented=flagged))
+        again = yield from _ask(request, source, told, replace(asked, invented=flagged))
         calls += again.calls
         if again.failed is None:
-            reply, (text, flagged) = again, _checked(request, source, asked, again)
+            reply, (text, flagged) = again, _checked(request, told, asked, again)
     room = sum(request.tools.count(source))
     if failed is None and request.tools.count_text(text) >= room:
         return WrittenSummary(
@@ -140,17 +140,20 @@ def write_summary(
     return WrittenSummary(text, "model", detail=_said_of(flagged), calls=calls, flagged=flagged, report=reply.report)
 
 
-def _checked(
-    request: CompressionRequest, source: Sequence[BaseMessage], asked: Asked, reply: _Reply
-) -> tuple[str, tuple[str, ...]]:
+def _checked(request: CompressionRequest, told: Transcript, asked: Asked, reply: _Reply) -> tuple[str, tuple[str, ...]]:
     """The summary in a reply without what was made up, and the values that were."""
     if reply.failed is not None:
         return "", ()
     text, _ = split_reply(reply.text, markers=bool(request.goals.now))
-    shown = request.messages if request.agent is not None else source
-    known = (transcript(shown), asked.earlier, asked.kept, asked.goals, request.instructions)
-    invented = invented_values(text, known)
+    shown = Transcript(request.messages) if request.agent is not None else told
+    invented = invented_values(text, _sources(request, shown, asked))
     return remove_invented(text, invented), tuple(invented)
+
+
+def _sources(request: CompressionRequest, shown: Transcript, asked: Asked) -> Iterator[str]:
+    """All that a summary may have its values from; read only where it states any."""
+    yield from shown.whole
+    yield from (asked.earlier, asked.kept, asked.goals, request.instructions)
 
 
 def _stands(text: str) -> int:
@@ -201,7 +204,7 @@ class _Reply:
 
 
 def _ask(
-    request: CompressionRequest, source: Sequence[BaseMessage], asked: Asked
+    request: CompressionRequest, source: Sequence[BaseMessage], told: Transcript, asked: Asked
 ) -> Generator[list[CompressionTask], list[TaskResult], _Reply]:
     """Ask the model, in parts where the source is larger than its window; twice then: the parts, and their union."""
     calls = 0
@@ -215,7 +218,7 @@ def _ask(
     size = _part_size(request, asked)
     while True:
         count, model = request.tools.count_text, request.config.encoding_model
-        parts = split_transcript(source, size, count, model, shortened=True)
+        parts = told.parts(size, count, model)
         if not parts:
             empty = TaskResult(failure=TaskFailure.EMPTY, detail="there is no text to summarise")
             return _Reply(failed=empty, calls=calls)

@@ -20,7 +20,7 @@ from langchain_ctxcompress.summarize.modes import (
 from langchain_ctxcompress.summarize.prompts import prefix_instruction, summary_prompt
 from langchain_ctxcompress.summarize.rewriting import TARGET_SHARE, CompressionLevel, rewrite_budget, rewrite_prompt
 from langchain_ctxcompress.summarize.tasks import CompressionTask, TaskFailure, TaskResult, TaskStatus
-from langchain_ctxcompress.summarize.transcript import split_transcript, transcript
+from langchain_ctxcompress.summarize.transcript import Transcript, split_transcript, transcript
 
 __all__ = [
     "TARGET_SHARE",
@@ -35,6 +35,7 @@ __all__ = [
     "TaskFailure",
     "TaskResult",
     "TaskStatus",
+    "Transcript",
     "extract_summary",
     "is_overflow",
     "judge_reply",

@@ -12,6 +12,9 @@ from langchain_ctxcompress.errors import TokenCountError
 from langchain_ctxcompress.messages import Medium, medium_of
 from langchain_ctxcompress.tokens.text import count_batch
 
+Content = str | list[str | dict[str, Any]]
+"""What LangChain takes for the content of a message."""
+
 MESSAGE_OVERHEAD = 4
 """Tokens around each message: OpenAI's chat format takes 3, and 1 more where it has a name."""
 
@@ -49,11 +52,25 @@ def count_messages(messages: Sequence[BaseMessage], model: str | None) -> list[i
     Raises:
         TokenCountError: A message cannot be counted.
     """
+    return count_saying(messages, [message.content for message in messages], model)
+
+
+def count_saying(messages: Sequence[BaseMessage], contents: Sequence[Content], model: str | None) -> list[int]:
+    """As `count_messages`, where each message is taken to have another content.
+
+    Args:
+        messages: The messages.
+        contents: For each what it is taken to say.
+        model: Whose tokens are counted.
+
+    Raises:
+        TokenCountError: A message cannot be counted.
+    """
     texts: list[str] = []
     parts: list[tuple[int, int]] = []
-    for message in messages:
+    for message, content in zip(messages, contents, strict=True):
         try:
-            own, fixed = message_parts(message)
+            own, fixed = message_parts(message, content)
         except (TypeError, ValueError, AttributeError, KeyError, RecursionError) as error:
             raise _uncountable(message, error) from error
         texts += own
@@ -63,7 +80,8 @@ def count_messages(messages: Sequence[BaseMessage], model: str | None) -> list[i
     except (TypeError, ValueError) as error:
         if len(messages) == 1:
             raise _uncountable(messages[0], error) from error
-        return [size for message in messages for size in count_messages((message,), model)]
+        each = zip(messages, contents, strict=True)
+        return [size for message, content in each for size in count_saying((message,), (content,), model)]
     sizes: list[int] = []
     start = 0
     for length, fixed in parts:
@@ -77,14 +95,17 @@ def _uncountable(message: BaseMessage, error: Exception) -> TokenCountError:
     return TokenCountError(msg, message_id=message.id)
 
 
-def message_parts(message: BaseMessage) -> tuple[list[str], int]:
+def message_parts(message: BaseMessage, content: Content) -> tuple[list[str], int]:
     """What of a message is sent: its texts, and the tokens of what is no text.
+
+    Args:
+        message: The message.
+        content: What it says, or is taken to say.
 
     Returns:
         The texts (content, reasoning, name, calls with their arguments and ids) and a fixed number of tokens (overhead
         and media).
     """
-    content = message.content
     texts: list[str] = []
     fixed = MESSAGE_OVERHEAD
     if isinstance(content, str):

@@ -21,7 +21,7 @@ from typing import TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from langchain_ctxcompress.tokens.messages import count_messages
+from langchain_ctxcompress.tokens.messages import count_messages, count_saying
 
 K = TypeVar("K")
 
@@ -126,6 +126,18 @@ class TokenMeter:
             for place in new[-KNOWN_OBJECTS // 2 :]:
                 self._remember(messages[place], counts[place])
         return counts
+
+    def saying(self, messages: Sequence[BaseMessage], texts: Sequence[str]) -> list[int]:
+        """What each message would take if its content were another text, in tokens; nothing of it is remembered.
+
+        Args:
+            messages: The messages.
+            texts: A text for each.
+
+        Raises:
+            TokenCountError: A message cannot be counted.
+        """
+        return count_saying(messages, texts, self.model)
 
     def measure(self, messages: Sequence[BaseMessage], *, after: Measured | None = None) -> Measured:
         """Measure a list; where it only grew, what came to it.

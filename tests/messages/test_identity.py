@@ -140,6 +140,32 @@ class TestContentHash:
             written = json.dumps(said, sort_keys=True).encode("ascii")
             assert content_hash(message) == hashlib.blake2b(written, digest_size=16).hexdigest()
 
+    @given(
+        st.lists(
+            st.dictionaries(
+                st.text(max_size=6),
+                st.one_of(
+                    st.text(max_size=12),
+                    st.none(),
+                    st.booleans(),
+                    st.integers(-(10**18), 10**18),
+                    st.floats(allow_nan=False, allow_infinity=False),
+                    st.lists(st.integers(0, 9), max_size=2),
+                ),
+                max_size=4,
+            ),
+            min_size=1,
+            max_size=3,
+        ),
+        st.text(max_size=8),
+    )
+    def test_calls_are_hashed_as_json_whatever_their_arguments(self, args: list[dict[str, Any]], name: str) -> None:
+        calls = [{"name": name, "args": own, "id": f"c{place}"} for place, own in enumerate(args)]
+        message = AIMessage(name, tool_calls=calls)
+        made = [[each["name"], each["args"], each["id"]] for each in calls]
+        written = json.dumps(["ai", name, None, made, [], None], sort_keys=True).encode("ascii")
+        assert content_hash(message) == hashlib.blake2b(written, digest_size=16).hexdigest()
+
     @pytest.mark.parametrize(
         "update",
         [

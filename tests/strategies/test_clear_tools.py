@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -35,7 +36,7 @@ class CountingTools:
             self.seen += messages
             return counter(messages)
 
-        self.tools = Tools(count, count_tokens, truncate_to_tokens)
+        self.tools = Tools(count, count_tokens, truncate_to_tokens, counter.saying)
 
     @property
     def counts(self) -> Counter[int]:
@@ -158,6 +159,23 @@ def test_a_client_that_sends_the_whole_list_again_gets_the_same_view(messages: l
         assert all(there.get(m.id, m.content) == m.content for m in first.messages)
 
 
+@settings(max_examples=60)
+@given(conversations(max_messages=120, surrogates=True, nul=True), st.integers(20, 4_000), st.booleans())
+def test_what_is_weighed_is_what_is_freed(messages: list[BaseMessage], limit: int, all_at_once: bool) -> None:
+    request = request_of(messages, limit)
+    clearing = ClearTools(keep=1, all_at_once=all_at_once)
+    weighed = clearing.weigh(request)
+    draft = clearing.draft(request, weighed)
+    if weighed.reason is None:
+        assert sum(request.sizes) - draft.tokens == weighed.freed > 0
+    else:
+        assert draft.messages == request.messages
+        assert draft.reason is weighed.reason
+    counter = request.tools.count
+    bare = dataclasses.replace(request, tools=Tools(counter, count_tokens, truncate_to_tokens))
+    assert clearing.weigh(bare) == weighed, "copies are counted where nobody says what they would take"
+
+
 @given(conversations(max_messages=200), st.integers(20, 4_000), st.integers(0, 6))
 def test_each_message_is_counted_once(messages: list[BaseMessage], limit: int, keep: int) -> None:
     counting = CountingTools()
@@ -201,19 +219,19 @@ def test_the_marker_says_tool_arguments_size_and_id() -> None:
     ],
 )
 def test_arguments_are_told_in_short(args: dict[str, Any], told: str) -> None:
-    from langchain_ctxcompress.strategies.clearing import cleared_result
+    from langchain_ctxcompress.strategies.clearing import result_marker
 
-    marker = cleared_result(ToolMessage("x", tool_call_id="c", id="t"), "look", args, 9).text
+    marker = result_marker(ToolMessage("x", tool_call_id="c", id="t"), "look", args, 9)
     assert told in marker
     assert len(marker.splitlines()) == 1
     assert len(marker) < 300
 
 
 def test_an_id_that_is_no_word_can_be_read_back() -> None:
-    from langchain_ctxcompress.strategies.clearing import cleared_result
+    from langchain_ctxcompress.strategies.clearing import result_marker
 
     odd = "an id\nwith a line"
-    marker = cleared_result(ToolMessage("x", tool_call_id="c", id=odd), "look", {}, 9).text
+    marker = result_marker(ToolMessage("x", tool_call_id="c", id=odd), "look", {}, 9)
     assert json.loads(marker.split("recall message ")[1].rstrip("]")) == odd
 
 

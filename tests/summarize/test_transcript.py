@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +12,8 @@ from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMe
 
 from langchain_ctxcompress import ContextCompressor, PrunerConfig
 from langchain_ctxcompress.messages import Boundaries, extract_text_content, repair_messages
-from langchain_ctxcompress.summarize import split_transcript, transcript
+from langchain_ctxcompress.summarize import Transcript, split_transcript, transcript
+from langchain_ctxcompress.summarize.transcript import render_message
 from langchain_ctxcompress.tokens import count_tokens
 from tests.support.conversations import agent_run, conversations, exchanges
 from tests.support.legality import is_summary
@@ -156,3 +158,25 @@ def test_the_summariser_is_shown_less_and_exact_values_of_the_rest_are_kept(repl
     summary = next(message.text for message in result.messages if is_summary(message))
     assert "#W7000003" in summary, "a value in play is kept by the ledger, whatever the model was shown and says"
     assert not result.checkpoint.flagged
+
+
+@settings(max_examples=60)
+@given(conversations(max_messages=30, surrogates=True, nul=True))
+def test_a_transcript_renders_each_message_as_it_is_alone(messages: list[BaseMessage]) -> None:
+    told = Transcript(messages)
+    assert told.shortened == [render_message(message, shortened=True) for message in messages]
+    assert told.whole == [render_message(message) for message in messages]
+    assert told.parts(None, count_tokens) == [text for text in (transcript(messages, shortened=True),) if text]
+
+
+label = st.sampled_from(
+    ["[", "\\[", "user]", "Assistant]", "tool x]", "systematic]", "note", " ", "\n", "\r", "\u2028", "a"]
+)
+
+
+@given(st.lists(label, max_size=12).map("".join))
+def test_no_line_of_what_is_said_begins_as_a_speaker_does(text: str) -> None:
+    shown = render_message(HumanMessage(text)).removeprefix("[user] ")
+    for line in re.split(r"[\n\r\u2028]", shown):
+        assert not re.match(r"\s*\[(user|assistant|system|tool|note)\b", line, re.IGNORECASE), shown
+    assert shown.replace("\\[", "[") == text.strip().replace("\\[", "["), "nothing else is changed"

@@ -139,3 +139,12 @@ def test_nothing() -> None:
     assert TokenMeter().measure([]) == Measured()
     assert continues([], []) is continues([HumanMessage("x")], []) is True
     assert not continues([], [HumanMessage("x")])
+
+
+@settings(max_examples=40)
+@given(conversations(max_messages=30, surrogates=True, nul=True), st.data())
+def test_what_a_message_would_take_if_it_said_something_else(messages: list[BaseMessage], data: st.DataObject) -> None:
+    texts = [data.draw(st.text(max_size=40)) for _ in messages]
+    said = [m.model_copy(update={"content": text}) for m, text in zip(messages, texts, strict=True)]
+    sizes = TokenMeter().saying(messages, texts)
+    assert sizes == [count_message(message) for message in said]
