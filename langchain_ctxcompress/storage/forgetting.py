@@ -17,7 +17,8 @@ from langchain_ctxcompress.messages import is_summary, summary_mark
 from langchain_ctxcompress.storage.codec import decode_message, encode_message, record_hash
 from langchain_ctxcompress.storage.entries import Entry, Said
 from langchain_ctxcompress.storage.keys import SessionKeys, encode_label, segment_key
-from langchain_ctxcompress.storage.log import READ_AHEAD, SessionLog
+from langchain_ctxcompress.storage.log import SessionLog
+from langchain_ctxcompress.storage.log_reader import READ_AHEAD
 from langchain_ctxcompress.storage.records import CheckpointSummary, checkpoint_value
 from langchain_ctxcompress.storage.segments import segment_value, segments_of
 from langchain_ctxcompress.storage.snapshot_parts import (

@@ -7,6 +7,7 @@ originals again. So any process can rebuild the same view from the list and the 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -293,13 +294,9 @@ def _taken_over(
     """
     if stand is None or messages[stand].id != head.first_id or (stand not in held and reach.covers(messages[stand])):
         return stand
-    behind = {head.next_id, *head.behind} if head.behind else set()
-    for place, message in enumerate(messages):
-        if message.id in behind:
-            return stand
-        if place not in held and reach.covers(message):
-            return place
-    return stand
+    found = next((p for p, m in enumerate(messages) if p not in held and reach.covers(m)), stand)
+    first = _first_behind(messages, head)
+    return found if first is None or found < first else stand
 
 
 def _stand(messages: Sequence[BaseMessage], reach: Reach, head: CheckpointSummary) -> int | None:
@@ -313,9 +310,17 @@ def _stand(messages: Sequence[BaseMessage], reach: Reach, head: CheckpointSummar
         place = next((p for p, m in enumerate(messages) if m.id == head.first_id), None)
     if place is None:
         place = next((p for p, m in enumerate(messages) if reach.covers(m)), None)
-    behind = {head.next_id, *head.behind} if head.behind else set()
-    first = next((p for p, m in enumerate(messages) if m.id in behind), None)
+    first = _first_behind(messages, head)
     return place if place is None or first is None else min(place, first)
+
+
+def _first_behind(messages: Sequence[BaseMessage], head: CheckpointSummary) -> int | None:
+    """The place of the first message that was kept behind all that was replaced; an id that stands twice tells none."""
+    if not head.behind:
+        return None
+    behind = {head.next_id, *head.behind}
+    often = Counter(message.id or "" for message in messages if message.id in behind)
+    return next((place for place, message in enumerate(messages) if often[message.id or ""] == 1), None)
 
 
 def _newest_human(messages: Sequence[BaseMessage], gone: Sequence[int], stand: int | None) -> list[int]:

@@ -98,14 +98,7 @@ def test_trigger_and_target_are_apart() -> None:
     assert 2 <= model.calls <= 12
 
 
-_REPEATS = pytest.mark.xfail(
-    strict=False, reason="middle-out alone may say failed twice where what must stay is over the hard limit"
-)
-
-
-@pytest.mark.parametrize(
-    "strategy", [pytest.param(name, marks=_REPEATS) if name == "middle-out" else name for name in STRATEGIES]
-)
+@pytest.mark.parametrize("strategy", STRATEGIES)
 @settings(max_examples=30)
 @given(conversations(max_messages=100), st.integers(20, 3_000))
 def test_runs_on_the_own_output_come_to_rest(strategy: str, messages: list[BaseMessage], limit: int) -> None:

@@ -429,3 +429,12 @@ class TestPins:
         assert again[3] in view.messages
         assert again[4] in view.messages
         assert len(view.returned) == 6
+
+
+def test_an_id_that_stands_twice_tells_no_place() -> None:
+    """A message in front of the summary bears an id that one behind it has, too: the summary stays where it is."""
+    messages = exchanges(6)
+    messages[1] = messages[1].model_copy(update={"id": messages[8].id})
+    head = record(messages, 2, 8, next_id=messages[8].id, behind=tuple(m.id for m in messages[8:]))
+    there = [*messages[:2], summary_message(head), *messages[8:]]
+    assert CheckpointChain([head]).apply(there) == View(there, head)
