@@ -41,12 +41,12 @@ class LedgerDraft:
 
     statements: list[Rule | Fact] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
-    closed: int = 0  # so many of the requests are finished; those behind them are open
     decisions: list[DecisionRecord] = field(default_factory=list)
     artifacts: list[ArtifactRecord] = field(default_factory=list)
     values: list[ValueRecord] = field(default_factory=list)
     superseded: list[Superseded] = field(default_factory=list)
     first_reply: Literal["none", "moved_on", "not_done"] = "none"
+    asked_before: Literal["", "answered", "undone", "redone", "finished"] = ""
     seen_paths: set[str] = field(default_factory=set)
 
 
@@ -58,6 +58,8 @@ def read_answer(draft: LedgerDraft, messages: Sequence[BaseMessage], index: int,
         for call in message.tool_calls:
             _read_call(draft, call["name"], call["args"], source, index, failed=call["id"] in failed)
     text = extract_text_content(message)
+    if text.strip() and not getattr(message, "tool_calls", None):
+        answer_requests(draft)
     for line in own_lines(text[: 4 * SCANNED]) if _AI_DECISION in text.lower() else ():
         body = line.strip().lstrip("-*• ")
         if body.lower().startswith(_AI_DECISION) and len(body) < 1_000:
@@ -66,6 +68,17 @@ def read_answer(draft: LedgerDraft, messages: Sequence[BaseMessage], index: int,
             record = DecisionRecord(text=said, sources=(source,), order=index, weight=0.8, key=key)
             draft.decisions += [record] if said else []
     _add_values(draft, text[:SCANNED], source, index, by="ai", limit=_VALUES_OF_RESULT)
+
+
+def answer_requests(draft: LedgerDraft) -> None:
+    """An AI message that calls no tool answers what is open; one that does is still at work."""
+    draft.requests = [
+        request.model_copy(update={"answered": True}) if request.status == "open" else request
+        for request in draft.requests
+    ]
+    if draft.asked_before == "undone":
+        draft.asked_before = "redone"
+    draft.asked_before = draft.asked_before or "answered"
 
 
 def read_result(draft: LedgerDraft, text: str, source: str, order: int) -> None:

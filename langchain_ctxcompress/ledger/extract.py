@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.ledger.answers import SCANNED, LedgerDraft, read_answer, read_result
+from langchain_ctxcompress.ledger.clauses import clauses
 from langchain_ctxcompress.ledger.lexicon import content_stems, read
 from langchain_ctxcompress.ledger.merge import settle
 from langchain_ctxcompress.ledger.records import (
@@ -30,10 +31,17 @@ from langchain_ctxcompress.ledger.request_status import reply_of, request_weight
 from langchain_ctxcompress.ledger.statements import FACT_WEIGHT, Judgement, judge
 from langchain_ctxcompress.ledger.subjects import measured_things, subject_of
 from langchain_ctxcompress.ledger.values import ERROR_MENTION, FoundValue
-from langchain_ctxcompress.ledger.voice import sentences
+from langchain_ctxcompress.ledger.voice import Sentence, sentences
 from langchain_ctxcompress.messages import content_hash, extract_text_content, is_summary, kind_of
 
 _FEW_WORDS = 6
+_SURE_AS_A_WHOLE = 0.5
+_SURE_CLAUSE = 0.6
+_LONG, _LONG_MOMENT, _SIGNS_OF_WORD = 16, 9, 2.5
+"""Words of a sentence whose clauses are looked at one by one, and of one that is worth nothing as a whole."""
+
+_LEAST_CLAUSE, _LEAST_TOPIC = 4, 2
+_TOLD_FOR_GOOD = ("scope", "universal", "must", "prefer", "norm", "not")
 _PERMISSION = 0.5
 _TOLD = 0.3
 _LOOSE = frozenset({"quantity", "percent", "time"})
@@ -99,6 +107,7 @@ def extract_records(messages: Sequence[BaseMessage]) -> Ledger:
             values=tuple(draft.values),
             superseded=tuple(draft.superseded),
             first_reply=draft.first_reply,
+            asked_before=draft.asked_before,
             parts=(_part_name(messages),) if messages else (),
             heard=dict(heard),
         )
@@ -124,19 +133,43 @@ def _answer_stems(messages: Sequence[BaseMessage], stems: list[frozenset[str]], 
 
 
 def _read_human(draft: LedgerDraft, text: str, place: _Place, heard: _Heard) -> None:
-    judgements = [
-        judge(sentence, heard.novelty(read(sentence.spoken).content))
-        for sentence in sentences(text)[:_SENTENCES_OF_MESSAGE]
-    ]
-    if draft.first_reply == "none" and judgements:
-        draft.first_reply = reply_of(judgements)
-    _close_requests(draft, judgements)
-    for judgement in judgements:
-        _add_statement(draft, judgement, place)
+    said = sentences(text)[:_SENTENCES_OF_MESSAGE]
+    judgements = [judge(sentence, heard.novelty(read(sentence.spoken).content)) for sentence in said]
+    if judgements:
+        reply = reply_of(judgements)
+        draft.first_reply = reply if draft.first_reply == "none" else draft.first_reply
+        _close_requests(draft, complains=reply == "not_done")
+    for sentence, judgement in zip(said, judgements, strict=True):
+        within = _lasting_clauses(sentence, judgement, heard)
+        _add_statement(draft, judgement, place, values_alone=bool(within))
+        for clause in within:
+            _add_statement(draft, clause, place)
     _add_request(draft, judgements, place)
 
 
-def _add_statement(draft: LedgerDraft, judged: Judgement, place: _Place) -> None:
+def _lasting_clauses(sentence: Sentence, judged: Judgement, heard: _Heard) -> list[Judgement]:
+    """The clauses of a long sentence that hold for longer than it does as a whole: what is told for good in a request.
+
+    A clause has less around it that would show what it is: it must say more to be a rule than a sentence must.
+    """
+    size = len(judged.reading.words) / (_SIGNS_OF_WORD if judged.reading.unspaced else 1)
+    long = size > (_LONG_MOMENT if judged.kind == "moment" else _LONG)
+    asks = judged.text.endswith(("?", "？", "؟"))  # also a question by which something is told for good
+    whole = 0.0 if asks else judged.weight
+    if (judged.kind == "rule" and not asks) or sentence.bullet or whole >= _SURE_AS_A_WHOLE or not long:
+        return []
+    found: list[Judgement] = []
+    for clause in clauses(sentence):
+        reading = read(clause.told.spoken)
+        told = judge(clause.told, heard.novelty(reading.content))
+        fit = len(reading.words) >= _LEAST_CLAUSE and len(reading.content) >= _LEAST_TOPIC and not told.question
+        if fit and told.weight > max(whole, _TOLD) and (told.trait or told.reading.has(*_TOLD_FOR_GOOD)):
+            sure = told.kind == "rule" and told.weight >= _SURE_CLAUSE
+            found.append(replace(told, text=clause.text, kind="rule" if sure else "fact"))
+    return found
+
+
+def _add_statement(draft: LedgerDraft, judged: Judgement, place: _Place, *, values_alone: bool = False) -> None:
     said_values = tuple(dict.fromkeys(value.value for value in judged.values))
     weight = judged.weight
     replaced = _replaced_values(judged)
@@ -154,7 +187,7 @@ def _add_statement(draft: LedgerDraft, judged: Judgement, place: _Place) -> None
         kind, weight = "fact", max(weight, FACT_WEIGHT)
     if judged.definite and not judged.question and any(value.kind not in _LOOSE for value in judged.values):
         kind, weight = (kind if kind == "rule" else "fact"), max(weight, _TOLD)
-    if kind == "moment":
+    if kind == "moment" or values_alone:
         return
     record: dict[str, Any] = {
         "text": judged.text,
@@ -238,9 +271,13 @@ def _add_request(draft: LedgerDraft, judgements: list[Judgement], place: _Place)
         draft.requests.append(record)
 
 
-def _close_requests(draft: LedgerDraft, judgements: list[Judgement]) -> None:
-    """A new human message closes what was asked before; one that says that it is not done leaves the last one open."""
-    until = len(draft.requests) - (reply_of(judgements) == "not_done") if judgements else 0
-    for place in range(draft.closed, until):
-        draft.requests[place] = draft.requests[place].model_copy(update={"status": "finished"})
-    draft.closed = max(draft.closed, until)
+def _close_requests(draft: LedgerDraft, *, complains: bool) -> None:
+    """A new human message finishes what was answered; one that says that it is not done leaves the last one open."""
+    last = max((place for place, request in enumerate(draft.requests) if request.answered), default=-1)
+    for place, request in enumerate(draft.requests):
+        if request.status == "open" and request.answered:
+            undone = complains and place == last
+            update: dict[str, Any] = {"answered": False} if undone else {"status": "finished"}
+            draft.requests[place] = request.model_copy(update=update)
+    if draft.asked_before in {"answered", "redone"}:
+        draft.asked_before = "undone" if complains and last < 0 else "finished"

@@ -13,6 +13,7 @@ from langchain_ctxcompress.ledger.statement_book import StatementBook
 from langchain_ctxcompress.ledger.value_book import ValueBook
 
 _MAX_REQUESTS = 60
+_COMPLAINED = frozenset({"undone", "redone"})
 _MAX_DECISIONS = 300
 _MAX_ARTIFACTS = 400
 _MAX_SUPERSEDED = 400
@@ -77,6 +78,7 @@ def _join(old: Ledger, new: Ledger) -> Ledger:
         values=values.current(),
         superseded=superseded,
         first_reply=new.first_reply if old.first_reply == "none" else old.first_reply,
+        asked_before=old.asked_before if old.parts else new.asked_before,
         parts=tuple(dict.fromkeys((*old.parts, *new.parts)))[-_MAX_PARTS:],
         heard=_heard(old, new),
     )
@@ -102,16 +104,29 @@ def _heard(old: Ledger, new: Ledger) -> dict[str, int]:
 
 def _requests(old: Ledger, new: Ledger) -> tuple[Request, ...]:
     """Requests in order, one for each text: what is asked again in the same words is open again, not there twice."""
-    # Only a later human message closes what was open; the same ledger merged again is not one.
-    follows = new.first_reply != "none" and not set(new.parts) <= set(old.parts)
-    last = max((request.order for request in old.requests), default=-1) if new.first_reply == "not_done" else -1
+    again = set(new.parts) <= set(old.parts)  # the same ledger merged again is no later message
+    opened = [request for request in old.requests if request.status == "open"]
+    last = max((request.order for request in opened), default=-1)
+    last_answered = max((request.order for request in opened if request.answered), default=-1)
     merged: dict[str, Request] = {}
     for request in sorted(old.requests, key=lambda request: request.order):
-        closed = follows and request.status == "open" and request.order != last
-        _put(merged, request.model_copy(update={"status": "finished"}) if closed else request)
+        newest = request.order == (last if new.asked_before in _COMPLAINED else last_answered)
+        _put(merged, request if again else _gone_on(request, new, newest=newest))
     for request in sorted(new.requests, key=lambda request: request.order):
         _put(merged, request)
     return tuple(sorted(merged.values(), key=lambda request: request.order)[-_MAX_REQUESTS:])
+
+
+def _gone_on(request: Request, new: Ledger, *, newest: bool) -> Request:
+    """A request after what came behind it: only an answer, and a later human message, finish it."""
+    if request.status == "finished":
+        return request
+    left = request.answered and new.first_reply != "none" and not (newest and new.first_reply == "not_done")
+    if new.asked_before == "finished" or left or (new.asked_before in _COMPLAINED and not newest):
+        return request.model_copy(update={"status": "finished"})
+    untouched = new.first_reply == "none" and new.asked_before == ""
+    answered = request.answered if untouched else new.asked_before in {"answered", "redone"}
+    return request if answered == request.answered else request.model_copy(update={"answered": answered})
 
 
 def _put(merged: dict[str, Request], request: Request) -> None:

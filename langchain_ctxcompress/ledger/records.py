@@ -72,10 +72,13 @@ class Request(LedgerRecord):
 
     Attributes:
         status: `open`, or `finished` when the answer was given and the user went on.
+        answered: Whether an AI message that calls no tool stands behind it: what the user says next finishes it, unless
+            they say that it is not done.
     """
 
     kind: Literal["request"] = "request"
     status: Literal["open", "finished"] = "open"
+    answered: bool = False
 
 
 class DecisionRecord(LedgerRecord):
@@ -160,6 +163,9 @@ class Ledger(BaseModel):
         superseded: Values and sentences that no longer hold.
         first_reply: How the first human message extracted relates to what came before: it `moved_on`, or says the
             last thing is `not_done`; `none` without a human message.
+        asked_before: What became of the last request that was open, without an answer, in front of the first message
+            extracted: it was `answered`, or answered and `finished`, or answered and said to be `undone`, or after that
+            answered again, `redone`; empty for none of it.
         parts: Names of the stretches of conversation it was made of, the newest 256: one merged again counts
             nothing twice.
         heard: In how many messages each topic stem was met, for the most frequent: what everybody talks about all the
@@ -179,6 +185,7 @@ class Ledger(BaseModel):
     values: tuple[ValueRecord, ...] = ()
     superseded: tuple[Superseded, ...] = ()
     first_reply: Literal["none", "moved_on", "not_done"] = "none"
+    asked_before: Literal["", "answered", "undone", "redone", "finished"] = ""
     parts: tuple[str, ...] = ()
     heard: dict[str, int] = Field(default_factory=dict)
     schema_version: int = Field(default=SCHEMA_VERSION)

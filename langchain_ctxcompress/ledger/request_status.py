@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from langchain_ctxcompress.ledger.statements import Judgement
+from langchain_ctxcompress.ledger.statements import POINTING, Judgement
 
 _MAX_REQUEST = 180
+_SHORT = 3
+"""Topic stems of a complaint that does not point at what it is about."""
+
+_SHORT_UNSPACED = 16
 
 
 def request_weight(judged: Judgement) -> float:
@@ -54,4 +58,16 @@ def reply_of(judgements: list[Judgement]) -> Literal["moved_on", "not_done"]:
     Returns:
         `not_done` if it opens with a complaint that it does not work, else `moved_on`.
     """
-    return "not_done" if any(judged.reading.has("trouble") for judged in judgements[:2]) else "moved_on"
+    return "not_done" if any(_complains(judged) for judged in judgements[:2]) else "moved_on"
+
+
+def _complains(judged: Judgement) -> bool:
+    """Whether a sentence says that what was just done does not work: it names trouble, and little that is new.
+
+    "That is still not working" points back; "fix the wrong total in the report for May" has a topic of its own.
+    """
+    reading = judged.reading
+    if not reading.has("trouble"):
+        return False
+    length = len(reading.words) if reading.unspaced else len(reading.content)
+    return length <= (_SHORT_UNSPACED if reading.unspaced else _SHORT) or reading.words[0] in POINTING

@@ -39,8 +39,10 @@ _LASTING = {"aside": 2.4, "goal": 0.8, "update": 0.8, "shift": 0.3, "decide": 0.
 _PASSING = {"past": 0.6, "now": 0.7, "please": 0.4, "ask": 0.9, "want": 1.0, "ack": 1.8, "feel": 1.5, "trouble": 0.6}
 _UNSPACED_WORD = 2.0
 _LEAD_WORDS = 4
+_LABEL_WORDS, _LABEL_REST = 8, 2
+_OPENING_WORDS = 6
 _SHORTEST = 8
-_POINTING = word_set(
+POINTING = word_set(
     """
     it it's that that's this these those there there's das dies dieses es ça cela c'est ce eso esto ello questo quello
     ciò isso isto dat dit het to это этот
@@ -111,6 +113,7 @@ class Judgement:
         about: The stems of what it is about: its topic without the values.
         verb: The stem of the verb of an instruction.
         subject: Of a definite statement, the stems of what it says something about.
+        trait: Whether it says what holds for the user or their people.
     """
 
     kind: Literal["rule", "fact", "moment"]
@@ -127,6 +130,7 @@ class Judgement:
     about: tuple[str, ...]
     verb: str
     subject: tuple[str, ...]
+    trait: bool
 
 
 def judge(sentence: Sentence, novelty: float) -> Judgement:
@@ -152,10 +156,13 @@ def judge(sentence: Sentence, novelty: float) -> Judgement:
     core = wish.text if wish else _core(spoken)
     if wish or (core != spoken and not reading.has(*STANDING, "aside")):
         reading = read(core)  # in the language of the sentence itself, whatever language its lead is in
-    imperative = _is_imperative(core, reading) and (
-        core == spoken or reading.has("please", "not", "universal", "scope")
+    labelled = _is_labelled(text, values)
+    imperative = (
+        not labelled
+        and _is_imperative(core, reading)
+        and (core == spoken or reading.has("please", "not", "universal", "scope"))
     )
-    definite = _is_definite(core)
+    definite = labelled or _is_definite(core)
     held = 0.0 if question else holding(spoken)
     asked = standing(reading, imperative=imperative or held > 0.0, question=question)
     asked += _WISHED if told_for_good else 0.0
@@ -198,8 +205,19 @@ def judge(sentence: Sentence, novelty: float) -> Judgement:
         imperative=imperative,
         about=_about(core, values) or _about(spoken, values),
         verb=_verb(core) if imperative else "",
-        subject=_subject(core) if definite else (),
+        subject=(_subject(core) or (_about(core, values) if labelled else ())) if definite else (),
+        trait=trait,
     )
+
+
+def _is_labelled(text: str, values: tuple[FoundValue, ...]) -> bool:
+    """Whether it is a name, a colon and a value: "Policy reference for the boat: MRN-88213-Q"."""
+    head, colon, rest = text.partition(": ")
+    if not colon or not values or len(split_words(head)) > _LABEL_WORDS or not read(head).content:
+        return False
+    for value in values:
+        rest = rest.replace(value.value, " ")
+    return len(split_words(rest)) <= _LABEL_REST and all(value.value not in head for value in values)
 
 
 def _with_intro(sentence: Sentence) -> Sentence:
@@ -289,13 +307,14 @@ def _verb(core: str) -> str:
 def _is_personal(core: str) -> bool:
     """Whether it opens with the speaker, or points: "I now see …" reports, and changes nothing."""
     words = split_words(core[:80])[:2]
-    return any(word in _SPEAKING or word in _POINTING for word in words)
+    return any(word in _SPEAKING or word in POINTING for word in words)
 
 
 def _is_general(reading: Reading) -> bool:
     """Whether it says something of all or none: "anything that touches billing goes through Dana"."""
-    passing = reading.has("past", "now", "ack", "feel", "ask", "trouble", "done", "want")
-    return reading.cues.get("wide") == 0 and len(reading.content) > 1 and not passing
+    passing = ("past", "now", "ack", "feel", "ask", "trouble", "done", "want")
+    passes = any(reading.cues.get(group, _OPENING_WORDS) < _OPENING_WORDS for group in passing)
+    return reading.cues.get("wide") == 0 and len(reading.content) > 1 and not passes
 
 
 def _behind_lead(core: str) -> str:
@@ -331,7 +350,7 @@ def _passing(reading: Reading, *, question: bool, held: bool) -> float:
         score += 1.2 if reading.content else 1.6
     if not held and not reading.cues.keys() - {"hold"}:
         score += 0.8
-    if reading.words and reading.words[0] in _POINTING:
+    if reading.words and reading.words[0] in POINTING:
         score += 1.4
     if reading.cues.get("self") == 0 and not reading.unspaced and reading.words[0] in _SPEAKING:
         score += 1.0

@@ -28,8 +28,9 @@ from langchain_ctxcompress.strategies.base import CompressionRequest
 from langchain_ctxcompress.strategies.rendering import read_ledger
 from langchain_ctxcompress.strategies.summarising import WrittenSummary
 
-SMALL_SHARE = 0.8
-"""Share of a small target that the ledger may take: of 1,500 tokens, 1,200, in which some 40 statements can stand."""
+SMALL_SHARE = 1.0
+"""Share of a small target that the ledger may take: of 1,500 tokens all, in which some 60 statements can stand. What is
+left under the hard limit bounds it first, and a session in which little was said that lasts takes little of it."""
 
 SMALL_TARGET = 1_500
 GROWTH = 0.1
@@ -160,7 +161,9 @@ def restated(
         kind: tuple(record for record in getattr(joined, kind) if not set(record.sources) <= there)
         for kind in Ledger.KINDS
     }
-    kept["requests"] = _open_and_last_finished(kept["requests"])
+    # What is asked again in a message that stays is read there, also where the replaced ones asked it too.
+    asked = [request for request in kept["requests"] if not request.sources or request.sources[-1] not in there]
+    kept["requests"] = _open_and_last_finished(asked)
     shown = joined.model_copy(update=kept)
     if said:
         missing = missing_from(said, shown)

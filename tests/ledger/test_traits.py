@@ -47,6 +47,19 @@ TRAITS = [
     "Je suis daltonien.",
     "我对海鲜过敏。",
     "저는 채식주의자예요.",
+    "I'm on blood thinners, just so you have it.",
+    "I only see with my right eye.",
+    "I read better in dark mode.",
+    "I carry an EpiPen because of wasps.",
+    "My youngest stutters and hates phone calls.",
+    "Mi padre lleva audífonos y no oye bien.",
+    "Ma grand-mère marche avec une canne.",
+    "Mein Schwiegervater hört schlecht.",
+    "ابني مصاب بالربو.",
+    "मेरी माँ सीढ़ियाँ नहीं चढ़ सकतीं।",
+    "我奶奶有糖尿病。",
+    "Spicy food is my happy place.",
+    "A seat by the aisle is what makes trains bearable for me.",
 ]
 PASSING = [
     "I'm ready.",
@@ -68,6 +81,11 @@ MOMENTS = [
     "I don't have the order number at hand.",
     "I'm not travelling this week.",
     "Ich bin bereit.",
+    "I'm on the second page.",
+    "I need the number of the order.",
+    "I see two different prices there.",
+    "The order is important to me.",
+    "My order comes with two parcels.",
 ]
 TALK = [
     "Can you look at the second page of the report?",
