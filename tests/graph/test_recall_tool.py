@@ -95,7 +95,7 @@ class TestAsked:
         store = WatchedStore()
         compressor = ContextCompressor(config=PrunerConfig.for_limit(1_500), session_id="own", store=store)
         compressor.compress(talk())
-        store.fail = lambda ops, number: OSError("gone")
+        store.fail = lambda ops, number: OSError(28, "gone")
         tool = create_recall_tool(compressor)
         assert "cannot be read now" in tool.invoke({"query": "order"})
         assert "cannot be read now" in await tool.ainvoke({"message_id": "h7"})

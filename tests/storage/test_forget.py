@@ -212,7 +212,7 @@ class TestHistory:
             own.history().append(messages)
             SnapshotStore(store, session_id="s").create(messages)
             store.forget()
-            store.fail = lambda ops, number, moment=moment: OSError("gone") if number == moment else None
+            store.fail = lambda ops, number, moment=moment: OSError(28, "gone") if number == moment else None
             try:
                 own.forget_messages(["h3"])
             except StorageError:

@@ -63,7 +63,7 @@ def test_what_cannot_be_counted_is_archived_all_the_same(store: BaseStore, caplo
 def test_a_write_that_failed_is_counted_when_it_is_made_after_all() -> None:
     store = WatchedStore()
     one = SessionHistory(store, session_id="s", count=lambda messages: [7] * len(messages))
-    store.fail = lambda ops, number: OSError("full") if any(isinstance(op, PutOp) for op in ops) else None
+    store.fail = lambda ops, number: OSError(28, "full") if any(isinstance(op, PutOp) for op in ops) else None
     with pytest.raises(StorageError):
         one.append([HumanMessage("x", id="1")])
     store.fail = lambda ops, number: None

@@ -207,7 +207,7 @@ class TestFind:
 class TestFailures:
     def failing(self, at: int) -> WatchedStore:
         store = WatchedStore()
-        store.fail = lambda ops, number: OSError("full") if number == at else None
+        store.fail = lambda ops, number: OSError(28, "full") if number == at else None
         return store
 
     @pytest.mark.parametrize("at", [0, 1, 2])

@@ -131,7 +131,7 @@ def test_a_store_that_fails_meanwhile_is_asked_again(few: None) -> None:
     expected = whole_view(store, talk.full)
     for moment in range(5):
         store.forget()
-        store.fail = lambda ops, number, moment=moment: OSError("gone") if number == moment else None
+        store.fail = lambda ops, number, moment=moment: OSError(28, "gone") if number == moment else None
         known = OpenChain(SessionHistory(store, session_id="s").summaries)
         try:
             run(known.look(talk.full), store)

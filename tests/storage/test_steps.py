@@ -81,7 +81,7 @@ class TestRoutines:
     def test_a_failure_reaches_the_routine_which_may_go_on(self) -> None:
         def make() -> WatchedStore:
             store = WatchedStore()
-            store.fail = lambda ops, number: OSError("full") if number == 0 else None
+            store.fail = lambda ops, number: OSError(28, "full") if number == 0 else None
             return store
 
         assert in_both_ways(forgiving, make) == [["WatchedStore failed: OSError: full", "ok"]] * 2
@@ -135,7 +135,7 @@ class TestKindsOfStores:
 
     async def test_its_failure_is_a_storage_error_too(self) -> None:
         store = SyncOnlyStore()
-        store.fail = lambda ops, number: OSError("full")
+        store.fail = lambda ops, number: OSError(28, "full")
         with pytest.raises(StorageError, match="SyncOnlyStore failed: OSError: full"):
             await arun(copied("a", "b"), store)
 
