@@ -6,7 +6,10 @@ kind of bad value or bad key derive from Python's own class for it, so that ordi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+import re
+import traceback
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -106,3 +109,77 @@ class ConversationFileError(CtxCompressError, ValueError):
 
 class MissingExtraError(CtxCompressError, ImportError):
     """A package that an optional part needs is not installed; the message names the extra that brings it."""
+
+
+_CODE = re.compile(r"[a-z]+(?:_[a-z]+)+")
+_MOST_FIELDS = 3
+_LOOKS_LIKE_A_KEY = re.compile(r"\b(?:sk|pk|rk|gsk|xai|hf|AIza|AKIA)[-_]?[A-Za-z0-9_-]{16,}|(?<=[Bb]earer )\S+")
+
+MASK = "[key]"
+logger = logging.getLogger(__name__)
+
+
+def without_keys(text: str) -> str:
+    """The text with `[key]` for what has the form that providers give their keys, and for what follows `Bearer`."""
+    return _LOOKS_LIKE_A_KEY.sub(MASK, text)
+
+
+def describe(error: BaseException, *, mask: Callable[[str], str] = without_keys) -> str:
+    """What an error was, in one line that holds nothing of a conversation and no key.
+
+    The words of others are not repeated: a provider quotes the request that it refuses, a database the value, pydantic
+    the input. What is said is the type of the error, and its status and code, the fields that do not fit, or what the
+    system says. Its own words and its traceback go to the log at debug level, with keys masked.
+
+    Args:
+        error: Any error; one of this package speaks for itself.
+        mask: Takes keys out of a text.
+    """
+    if isinstance(error, CtxCompressError):
+        return str(error)
+    if logger.isEnabledFor(logging.DEBUG):
+        logger.debug("an error of others, in full: %s", mask("".join(traceback.format_exception(error))))
+    more = _known(error) or "what it said is in the log at debug level"
+    return f"{type(error).__name__}: {more}"
+
+
+def log_failure(log: logging.Logger, what: str, error: BaseException, *, level: int = logging.ERROR) -> None:
+    """Say in the log what failed, in one line; the traceback, which may quote a conversation, is for debug level.
+
+    Args:
+        log: Where it is said.
+        what: What failed.
+        error: Why.
+        level: The level of the line.
+    """
+    log.log(level, "%s: %s", what, describe(error))
+
+
+def _known(error: BaseException) -> str:
+    """What can be told besides the type: words from a fixed set, and numbers."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return error.strerror or f"errno {error.errno}"
+    if type(error).__module__ == "sqlite3":  # names tables and columns, never values
+        return str(error)
+    if type(error).__name__ == "JSONDecodeError":
+        return f"no JSON at character {getattr(error, 'pos', 0)}"
+    if type(error).__module__.startswith("pydantic"):
+        return _unfit(error)
+    status = getattr(error, "status_code", None)
+    code = getattr(error, "code", None)
+    found = [f"status {status}"] if isinstance(status, int) else []
+    if isinstance(code, str) and len(code) <= 40 and _CODE.fullmatch(code):  # such as rate_limit_exceeded
+        found.append(code)
+    return ", ".join(found)
+
+
+def _unfit(error: BaseException) -> str:
+    """Which fields do not fit, and how, without what stands in them."""
+    from pydantic import ValidationError
+
+    if not isinstance(error, ValidationError):
+        return ""
+    wrong = error.errors(include_url=False, include_input=False, include_context=False)
+    named = [f"{'.'.join(map(str, field['loc'])) or 'it'} ({field['type']})" for field in wrong[:_MOST_FIELDS]]
+    more = f" and {len(wrong) - _MOST_FIELDS} more" if len(wrong) > _MOST_FIELDS else ""
+    return f"{', '.join(named)}{more}"

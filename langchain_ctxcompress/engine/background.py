@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from langchain_ctxcompress.engine.job import EngineSteps
 from langchain_ctxcompress.engine.sessions import Session
-from langchain_ctxcompress.errors import CtxCompressError
+from langchain_ctxcompress.errors import CtxCompressError, log_failure
 from langchain_ctxcompress.strategies import CompressionDraft, CompressionRequest
 
 if TYPE_CHECKING:
@@ -188,9 +188,8 @@ class Background:
             return None
         self.counts["failed"] += 1
         self.rest(session_id, work.request)
-        logger.warning("session %s: the job in the background failed: %s: %s", session_id, type(error).__name__, error)
-        if not isinstance(error, CtxCompressError):
-            logger.debug("session %s: where it failed", session_id, exc_info=error)
+        what = f"session {session_id}: the job in the background failed"
+        log_failure(logger, what, error, level=logging.WARNING)
         return None
 
     def drop(self, session_id: str, work: Work, why: str) -> None:

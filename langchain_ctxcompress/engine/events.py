@@ -10,6 +10,7 @@ from typing import Protocol
 from pydantic import BaseModel, ConfigDict
 
 from langchain_ctxcompress.engine.result import CompressionResult, Outcome
+from langchain_ctxcompress.errors import log_failure
 from langchain_ctxcompress.strategies import Reason
 
 logger = logging.getLogger("langchain_ctxcompress.compressor")
@@ -121,8 +122,8 @@ class Telling:
         if self._sink is not None:
             try:
                 self._sink.tell(event)
-            except Exception:
-                logger.exception("an event could not be handed on; the work goes on")
+            except Exception as error:  # noqa: BLE001 - law 4
+                log_failure(logger, "an event could not be handed on; the work goes on", error)
 
     async def atell(self, event: CompressionEvent) -> None:
         """As `tell`, on the loop."""
@@ -130,12 +131,12 @@ class Telling:
         if self._sink is not None:
             try:
                 await self._sink.atell(event)
-            except Exception:
-                logger.exception("an event could not be handed on; the work goes on")
+            except Exception as error:  # noqa: BLE001 - law 4
+                log_failure(logger, "an event could not be handed on; the work goes on", error)
 
     def _call(self, event: CompressionEvent) -> None:
         if self._on_event is not None:
             try:
                 self._on_event(event)
-            except Exception:
-                logger.exception("on_event failed; the work goes on")
+            except Exception as error:  # noqa: BLE001 - law 4
+                log_failure(logger, "on_event failed; the work goes on", error)

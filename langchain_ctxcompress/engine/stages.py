@@ -22,7 +22,7 @@ from langchain_ctxcompress.engine.result import CompressionPlan, CompressionResu
 from langchain_ctxcompress.engine.validation import validated
 from langchain_ctxcompress.engine.verdict import as_given, result_of
 from langchain_ctxcompress.engine.weighing import early, foresee, priced, refused, weighed
-from langchain_ctxcompress.errors import CtxCompressError, InvalidMessagesError, StorageError
+from langchain_ctxcompress.errors import CtxCompressError, InvalidMessagesError, StorageError, describe
 from langchain_ctxcompress.ledger import goal_values
 from langchain_ctxcompress.limits import ContextWindow, PruneUrgency, classify_prune_urgency
 from langchain_ctxcompress.messages import ensure_ids, is_summary, original_hash, repair_messages
@@ -273,9 +273,8 @@ def _run(job: Job, request: CompressionRequest) -> EngineSteps[CompressionDraft]
         detail = f"it returned a {type(stop.value).__name__}, not a CompressionDraft"
     except CtxCompressError:
         raise
-    except Exception as error:
-        logger.exception("strategy %s failed", job.strategy.name)
-        detail = f"{type(error).__name__}: {error}"
+    except Exception as error:  # noqa: BLE001 - a strategy may be anybody's (law 4)
+        detail = describe(error)
     logger.error("the list is left as it is: strategy %s failed: %s", job.strategy.name, detail)
     return request.unchanged(Reason.STRATEGY_FAILED, job.strategy.name, detail)
 

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass, replace
 
 from langchain_ctxcompress.engine.job import Job
-from langchain_ctxcompress.errors import CtxCompressError
+from langchain_ctxcompress.errors import CtxCompressError, log_failure
 from langchain_ctxcompress.limits import (
     CompressionCosts,
     PruneUrgency,
@@ -99,8 +99,8 @@ def foresee(strategy: CompressionStrategy, request: CompressionRequest) -> Fores
         return Foreseen(draft, first, read, cached, written)
     except CtxCompressError:
         raise
-    except Exception:
-        logger.exception("strategy %s failed", strategy.name)
+    except Exception as error:  # noqa: BLE001 - a strategy may be anybody's (law 4)
+        log_failure(logger, f"strategy {strategy.name} failed", error)
         return Foreseen(None, first, read, cached, written)
     finally:
         steps.close()

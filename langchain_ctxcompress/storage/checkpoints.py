@@ -11,7 +11,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from langchain_ctxcompress.errors import RecordError
+from langchain_ctxcompress.errors import RecordError, describe
 from langchain_ctxcompress.storage.codec import decode_message
 from langchain_ctxcompress.storage.keys import SessionKeys, encode_label
 from langchain_ctxcompress.storage.records import SCHEMA_VERSION, CheckpointSummary, checkpoint_value
@@ -165,6 +165,6 @@ def _loaded(value: Mapping[str, Any], key: str) -> CheckpointSummary:
     try:
         record = json.loads(value["record"]) if value.get("schema_version") == SCHEMA_VERSION else value
     except (KeyError, TypeError, ValueError) as error:
-        msg = f"{name} is damaged: {type(error).__name__}: {error}"
+        msg = f"{name} is damaged: {describe(error)}"
         raise RecordError(msg) from error
     return CheckpointSummary.load(record, name=name)

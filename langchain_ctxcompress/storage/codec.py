@@ -20,7 +20,7 @@ from langchain_core.messages import BaseMessage, messages_from_dict
 from langchain_core.messages.base import TextAccessor
 from pydantic import BaseModel
 
-from langchain_ctxcompress.errors import RecordError
+from langchain_ctxcompress.errors import RecordError, describe
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
@@ -62,7 +62,7 @@ def decode_message(text: str, *, record: str = "message") -> BaseMessage:
     try:
         message: BaseMessage = messages_from_dict([_restored(json.loads(text))])[0]
     except Exception as error:  # pydantic, JSON and LangChain each raise their own
-        msg = f"{record} is damaged and cannot be read: {type(error).__name__}: {error}"
+        msg = f"{record} is damaged and cannot be read: {describe(error)}"
         raise RecordError(msg) from error
     return message
 

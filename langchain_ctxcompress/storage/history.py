@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from langchain_core.messages import BaseMessage
 
+from langchain_ctxcompress.errors import describe
 from langchain_ctxcompress.storage.backends import awipe, open_store, wipe
 from langchain_ctxcompress.storage.branches import Branch
 from langchain_ctxcompress.storage.history_routines import HistoryRoutines, OnDamage
@@ -242,5 +243,5 @@ def session_ids(namespace: Sequence[str] = ()) -> StoreSteps[list[str]]:
         try:
             found.append(str(json.loads(item.value["session_id"])))
         except (KeyError, TypeError, ValueError) as error:
-            logger.warning("the record of session %s is damaged: %r; it is left out", item.key, error)
+            logger.warning("the record of session %s is damaged: %s; it is left out", item.key, describe(error))
     return found

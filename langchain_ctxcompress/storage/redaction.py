@@ -7,7 +7,7 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage
 
-from langchain_ctxcompress.errors import StorageError
+from langchain_ctxcompress.errors import StorageError, describe
 from langchain_ctxcompress.messages import extract_text_content
 from langchain_ctxcompress.storage.codec import decode_message, encode_message
 from langchain_ctxcompress.storage.records import CheckpointSummary
@@ -40,7 +40,7 @@ class Redactor:
         try:
             changed = self._hook(message)
         except Exception as error:  # whatever a caller's own code raises
-            msg = f"redact failed for message {message.id!r}: {type(error).__name__}: {error}"
+            msg = f"redact failed for message {message.id!r}: {describe(error)}"
             raise StorageError(msg) from error
         if not isinstance(changed, BaseMessage):
             msg = f"redact returned a {type(changed).__name__} for message {message.id!r}: it must return a message"

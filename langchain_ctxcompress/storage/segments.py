@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from langchain_ctxcompress.errors import RecordError
+from langchain_ctxcompress.errors import RecordError, describe
 from langchain_ctxcompress.storage.entries import Entry
 from langchain_ctxcompress.storage.records import SCHEMA_VERSION
 
@@ -41,7 +41,7 @@ def read_segment(item: Any, name: str) -> list[Entry]:
     try:
         return [_entry(row) for row in json.loads(value["entries"])]
     except (KeyError, TypeError, ValueError, RecursionError) as error:
-        msg = f"{name} is damaged: {type(error).__name__}: {error}"
+        msg = f"{name} is damaged: {describe(error)}"
         raise RecordError(msg) from error
 
 

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 from langchain_core.messages import BaseMessage
 from pydantic import Field
 
-from langchain_ctxcompress.errors import RecordError
+from langchain_ctxcompress.errors import RecordError, describe
 from langchain_ctxcompress.messages import is_derived
 from langchain_ctxcompress.storage.codec import decode_message, encode_message, record_hash
 from langchain_ctxcompress.storage.entries import Entry
@@ -245,7 +245,7 @@ def _read(value: Mapping[str, Any], snapshot_id: str) -> Snapshot:
     try:
         record = json.loads(value["record"]) if value.get("schema_version") == SCHEMA_VERSION else value
     except (KeyError, TypeError, ValueError) as error:
-        msg = f"{name} is damaged: {type(error).__name__}: {error}"
+        msg = f"{name} is damaged: {describe(error)}"
         raise RecordError(msg) from error
     return Snapshot.load(record, name=name)
 

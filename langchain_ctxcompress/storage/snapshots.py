@@ -14,7 +14,7 @@ from uuid import uuid4
 from langchain_core.messages import BaseMessage
 from pydantic import BaseModel, ValidationError
 
-from langchain_ctxcompress.errors import ConfigError, RecordError, SnapshotNotFoundError
+from langchain_ctxcompress.errors import ConfigError, RecordError, SnapshotNotFoundError, describe
 from langchain_ctxcompress.messages import ensure_ids
 from langchain_ctxcompress.storage.codec import record_hash
 from langchain_ctxcompress.storage.history import SessionHistory
@@ -323,7 +323,7 @@ def _plain(value: BaseModel | Mapping[str, Any], name: str) -> dict[str, Any]:
     try:
         back: dict[str, Any] = json.loads(json.dumps(plain, allow_nan=False))
     except (TypeError, ValueError) as error:
-        msg = f"{name} cannot be saved: {error}; use JSON values"
+        msg = f"{name} cannot be saved: {describe(error)}; use JSON values"
         raise ConfigError(msg) from error
     if back != plain:
         msg = f"{name} would not come back as it is: use JSON values (lists, not tuples; texts as keys)"
@@ -338,5 +338,5 @@ def _goal(goal: dict[str, Any], goal_type: GoalType | None, name: str) -> Any:
         validate: Callable[[dict[str, Any]], Any] = getattr(goal_type, "model_validate", goal_type)
         return validate(goal)
     except (ValidationError, TypeError, ValueError, KeyError) as error:
-        msg = f"a goal of {name} cannot be read as {getattr(goal_type, '__name__', goal_type)}: {error}"
+        msg = f"a goal of {name} cannot be read as {getattr(goal_type, '__name__', goal_type)}: {describe(error)}"
         raise RecordError(msg) from error

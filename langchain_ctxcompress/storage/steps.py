@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from langchain_ctxcompress.errors import CtxCompressError, StorageError
+from langchain_ctxcompress.errors import CtxCompressError, StorageError, describe
 
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore, Op
@@ -111,4 +111,4 @@ async def aexecute(store: BaseStore, ops: Sequence[Op]) -> list[Any]:
 
 
 def _failed(store: BaseStore, error: Exception) -> StorageError:
-    return StorageError(f"{type(store).__name__} failed: {type(error).__name__}: {error}")
+    return StorageError(f"{type(store).__name__} failed: {describe(error)}")

@@ -12,7 +12,7 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage
 
-from langchain_ctxcompress.errors import RecordError, TokenCountError
+from langchain_ctxcompress.errors import RecordError, TokenCountError, describe
 from langchain_ctxcompress.storage.records import CheckpointSummary, SessionInfo
 
 logger = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ def session_info(session_id: str, heads: Iterable[Any], checkpoints: Sequence[Ch
         messages = sum(int(value["messages"]) for value in values)
         tokens = sum(int(value.get("tokens", 0)) for value in values)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        msg = f"the head of a writer of session {session_id!r} is damaged: {type(error).__name__}: {error}"
+        msg = f"the head of a writer of session {session_id!r} is damaged: {describe(error)}"
         raise RecordError(msg) from error
     made = [checkpoint.created_at for checkpoint in checkpoints]
     return SessionInfo(

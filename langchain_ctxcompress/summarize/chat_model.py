@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from langchain_ctxcompress.errors import SummariserError
+from langchain_ctxcompress.errors import SummariserError, describe, log_failure
 from langchain_ctxcompress.limits import input_window
 from langchain_ctxcompress.limits.models import model_name
 from langchain_ctxcompress.storage import guard_prompt
@@ -272,8 +272,8 @@ def tell(on_done: TaskDone | None, place: int, result: TaskResult) -> TaskResult
     if on_done is not None:
         try:
             on_done(place, result)
-        except Exception:
-            logger.exception("the progress callback failed; the work goes on")
+        except Exception as error:  # noqa: BLE001 - law 4
+            log_failure(logger, "the progress callback failed; the work goes on", error)
     return result
 
 
@@ -309,7 +309,7 @@ def _failed(error: Exception, attempts: int, started: float, model: Any) -> Task
         failure = TaskFailure.OVERFLOW
     elif isinstance(error, TimeoutError):
         failure = TaskFailure.TIMEOUT
-    detail = f"{type(error).__name__}: {_one_line(without_secrets(str(error), model))}"
+    detail = describe(error, mask=lambda text: without_secrets(text, model))
     return TaskResult("", failure, detail, attempts, time.monotonic() - started)
 
 

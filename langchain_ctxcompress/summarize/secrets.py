@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from pydantic import SecretBytes, SecretStr
 
-MASK = "[key]"
+from langchain_ctxcompress.errors import MASK, without_keys
 
 SHORTEST = 6
 """Characters of the shortest key that is looked for: "none", as local servers are sent, stands in ordinary words."""
-
-_LOOKS_LIKE_A_KEY = re.compile(r"\b(?:sk|pk|rk|gsk|xai|hf|AIza|AKIA)[-_]?[A-Za-z0-9_-]{16,}|(?<=[Bb]earer )\S+")
-"""The forms that providers give their keys, and what follows `Bearer` in a quoted request."""
 
 
 def without_secrets(text: str, model: Any) -> str:
@@ -25,7 +21,7 @@ def without_secrets(text: str, model: Any) -> str:
     """
     for secret in sorted(_secrets_of(model), key=len, reverse=True):
         text = text.replace(secret, MASK)
-    return _LOOKS_LIKE_A_KEY.sub(MASK, text)
+    return without_keys(text)
 
 
 def _secrets_of(model: Any) -> set[str]:

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+from langchain_ctxcompress.errors import describe
+
 TRACER = "langchain_ctxcompress"
 
 
@@ -52,10 +54,16 @@ def span(name: str, attributes: Mapping[str, Any], *, client: bool = False) -> I
         yield Span()
         return
     kind = trace.SpanKind.CLIENT if client else trace.SpanKind.INTERNAL
-    with trace.get_tracer(TRACER).start_as_current_span(name, kind=kind) as current:
+    # An exception is not recorded with its text and its traceback, as the API would do it: both may quote a message.
+    quiet = {"record_exception": False, "set_status_on_exception": False}
+    with trace.get_tracer(TRACER).start_as_current_span(name, kind=kind, **quiet) as current:
         opened = Span(current)
         opened.note(attributes)
-        yield opened
+        try:
+            yield opened
+        except Exception as error:
+            opened.failed(type(error).__name__, describe(error))
+            raise
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
-from langchain_ctxcompress.errors import TokenCountError
+from langchain_ctxcompress.errors import TokenCountError, describe
 from langchain_ctxcompress.messages import Medium, medium_of
 from langchain_ctxcompress.tokens.text import count_batch
 
@@ -91,7 +91,7 @@ def count_saying(messages: Sequence[BaseMessage], contents: Sequence[Content], m
 
 
 def _uncountable(message: BaseMessage, error: Exception) -> TokenCountError:
-    msg = f"message {message.id!r} ({type(message).__name__}) cannot be counted: {error}"
+    msg = f"message {message.id!r} ({type(message).__name__}) cannot be counted: {describe(error)}"
     return TokenCountError(msg, message_id=message.id)
 
 

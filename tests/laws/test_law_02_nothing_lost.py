@@ -32,7 +32,7 @@ class FailingStore(InMemoryStore):
             if self.writes is not None:
                 self.writes -= 1
                 if self.writes < 0:
-                    raise OSError("disk full")
+                    raise OSError(28, "disk full")
         elif self.reads:
             raise OSError("unreachable")
         return super().batch(ops)

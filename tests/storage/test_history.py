@@ -383,7 +383,9 @@ class TestFailures:
         ],
         ids=["append", "messages", "search", "get", "checkpoints", "info", "clear"],
     )
-    @pytest.mark.parametrize("error", [OSError("disk full"), RuntimeError("odd"), json.JSONDecodeError("bad", "", 0)])
+    @pytest.mark.parametrize(
+        "error", [OSError(28, "disk full"), RuntimeError("odd"), json.JSONDecodeError("bad", "", 0)]
+    )
     def test_whatever_a_store_raises_is_a_storage_error(
         self, use: Callable[[SessionHistory], Any], error: Exception
     ) -> None:
@@ -409,7 +411,7 @@ class TestFailures:
         self, use: Callable[[SessionHistory], Awaitable[Any]], make: Callable[[], WatchedStore]
     ) -> None:
         store = make()
-        store.fail = lambda ops, number: OSError("disk full")
+        store.fail = lambda ops, number: OSError(28, "disk full")
         with pytest.raises(StorageError, match="failed: OSError: disk full"):
             await use(history(store))
 

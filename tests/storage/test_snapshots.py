@@ -337,7 +337,7 @@ class TestRefusals:
     def test_a_store_that_fails_makes_no_snapshot(self):
         store = WatchedStore()
         snapshots = SnapshotStore(store, session_id="s")
-        store.fail = lambda ops, number: OSError("disk full") if number == 2 else None
+        store.fail = lambda ops, number: OSError(28, "disk full") if number == 2 else None
         with pytest.raises(StorageError, match="disk full"):
             snapshots.create([HumanMessage("a", id="a")])
         store.fail = lambda ops, number: None

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from langgraph.store.base import GetOp, PutOp
 
-from langchain_ctxcompress.errors import CtxCompressError, StorageError
+from langchain_ctxcompress.errors import CtxCompressError, StorageError, describe
 from langchain_ctxcompress.storage import StoreSteps, aexecute, arun, execute, run
 from langchain_ctxcompress.storage.steps import MAX_BATCH
 from tests.storage.stores import AsyncOnlyStore, SyncOnlyStore, WatchedStore
 
 ERRORS = [
-    OSError("disk full"),
+    OSError(28, "disk full"),
     sqlite3.OperationalError("locked"),
     ValueError("odd"),
     KeyError("k"),
@@ -93,7 +93,7 @@ class TestRoutines:
             store.fail = lambda ops, number: error
             return store
 
-        expected = (StorageError, f"WatchedStore failed: {type(error).__name__}: {error}")
+        expected = (StorageError, f"WatchedStore failed: {describe(error)}")
         assert in_both_ways(lambda: copied("a", "b"), make) == [expected, expected]
 
     def test_the_drivers_own_error_is_the_cause(self) -> None:

@@ -231,7 +231,7 @@ def test_an_error_is_tried_again_up_to_three_times(door: Door, errors: int, stat
     assert summariser.model.calls == attempts
     if status == "failed":
         assert task.failure == "error"
-        assert "RuntimeError: down" in task.detail
+        assert "RuntimeError" in task.detail
 
 
 @doors

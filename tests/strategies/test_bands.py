@@ -190,7 +190,7 @@ def test_a_message_whose_task_fails_stays_as_it_was(failing: float) -> None:
     assert places == [place for place in range(2, 50) if text_of(messages[place]) not in broken]
     assert (result.outcome, result.reason) == ("degraded" if places else "noop", "summariser_failed")
     assert f"{48 - len(places)} of 48 messages stay as they were" in result.detail
-    assert "RuntimeError: down" in result.detail
+    assert "RuntimeError" in result.detail
     assert result.model_calls == len(places) + 3 * (48 - len(places))
 
 

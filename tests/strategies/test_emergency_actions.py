@@ -236,7 +236,7 @@ class NoSnapshots(InMemoryStore):
     def batch(self, ops: Any) -> list[Any]:
         ops = list(ops)
         if any(isinstance(op, PutOp) and "snapshots" in op.namespace for op in ops):
-            raise OSError("disk full")
+            raise OSError(28, "disk full")
         return super().batch(ops)
 
     async def abatch(self, ops: Any) -> list[Any]:

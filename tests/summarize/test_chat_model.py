@@ -61,14 +61,14 @@ def test_an_error_is_tried_again_and_then_a_result(run: Any) -> None:
     model = ScriptedChatModel(RuntimeError("always\n  down"))
     (result,) = run(summariser(model, attempts=3), [task()])
     assert (result.failure, result.attempts, result.text) == (TaskFailure.ERROR, 3, "")
-    assert result.detail == "RuntimeError: always down"
+    assert result.detail.startswith("RuntimeError: what it said is in the log"), "its words may quote the prompt"
     assert model.calls == 3
 
 
 def test_a_long_error_is_one_short_line(run: Any) -> None:
     (result,) = run(summariser(ScriptedChatModel(RuntimeError("x" * 10_000)), attempts=1), [task()])
     assert len(result.detail) < 250
-    assert result.detail.endswith("…")
+    assert "xx" not in result.detail
 
 
 @pytest.mark.parametrize("error", [ContextOverflowError("too long"), ValueError("maximum context length is 10")])
