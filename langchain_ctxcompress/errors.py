@@ -113,6 +113,9 @@ class MissingExtraError(CtxCompressError, ImportError):
 
 _CODE = re.compile(r"[a-z]+(?:_[a-z]+)+")
 _MOST_FIELDS = 3
+_OF_THE_SERVER = {"08", "25", "28", "3D", "40", "53", "54", "55", "57", "58"}
+"""Classes of SQLSTATE: connections, transactions, rights, resources, locks, the operator, the system."""
+
 _LOOKS_LIKE_A_KEY = re.compile(r"\b(?:sk|pk|rk|gsk|xai|hf|AIza|AKIA)[-_]?[A-Za-z0-9_-]{16,}|(?<=[Bb]earer )\S+")
 
 MASK = "[key]"
@@ -165,12 +168,20 @@ def _known(error: BaseException) -> str:
         return f"no JSON at character {getattr(error, 'pos', 0)}"
     if type(error).__module__.startswith("pydantic"):
         return _unfit(error)
+    if type(error).__module__.startswith("psycopg"):
+        return _of_postgres(error)
     status = getattr(error, "status_code", None)
     code = getattr(error, "code", None)
     found = [f"status {status}"] if isinstance(status, int) else []
     if isinstance(code, str) and len(code) <= 40 and _CODE.fullmatch(code):  # such as rate_limit_exceeded
         found.append(code)
     return ", ".join(found)
+
+
+def _of_postgres(error: BaseException) -> str:
+    """What PostgreSQL says of itself. What it says of data and of names (classes 22, 23, 42, P0, XX) quotes values."""
+    state, said = getattr(error, "sqlstate", None), getattr(getattr(error, "diag", None), "message_primary", None)
+    return str(said) if said and str(state)[:2] in _OF_THE_SERVER else f"SQLSTATE {state}" if state else ""
 
 
 def _unfit(error: BaseException) -> str:

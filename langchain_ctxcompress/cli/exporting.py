@@ -48,10 +48,32 @@ def check_output(output: str | None, given: str | None, *, force: bool) -> str:
     if found is None:
         msg = f"the name {output!r} does not say what to write: end it in .md or .jsonl, or give --format"
         raise ConfigError(msg)
-    if Path(output).is_file() and not force:
-        msg = f"{output}: is there already; --force replaces it"
-        raise ConversationFileError(msg)
+    if not force:
+        refuse_to_replace(output)
     return found
+
+
+def refuse_to_replace(output: str) -> None:
+    """Whether a file can be written there without another one being lost.
+
+    Args:
+        output: The file.
+
+    Raises:
+        ConversationFileError: It is there already, is a link to nothing, or no file can have that name.
+    """
+    path = Path(output)
+    why = ""
+    try:
+        if path.is_file():
+            why = f"{output}: is there already; --force replaces it"
+        elif path.is_symlink() and not path.exists():  # nobody sees in its name where it would be written
+            why = f"{output}: is a link to {path.readlink()}, which is not there; name that file, or --force makes it"
+    except (OSError, ValueError) as error:  # too long; NUL in it
+        msg = f"{output!r}: cannot be written: {getattr(error, 'strerror', None) or error}"
+        raise ConversationFileError(msg) from error
+    if why:
+        raise ConversationFileError(why)
 
 
 def export(output: str | None, write: Callable[[OutputFile], None], what: str) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from langchain_ctxcompress.cli.archive import Archive
+from langchain_ctxcompress.cli.exporting import refuse_to_replace
 from langchain_ctxcompress.cli.terminal import OK, emit_line
 from langchain_ctxcompress.errors import ConfigError, ConversationFileError
 
@@ -38,9 +38,8 @@ def inspect_session(
     if html is not None and serve:
         msg = "--html and --serve: name one of them"
         raise ConfigError(msg)
-    if html is not None and Path(html).exists() and not force:
-        msg = f"{html}: is there already; --force replaces it"
-        raise ConversationFileError(msg)
+    if html is not None and not force:
+        refuse_to_replace(html)
     archive = Archive(store)
     session_id = archive.find(name)
     if serve:
@@ -53,8 +52,8 @@ def inspect_session(
         return OK
     try:
         report.save_html(html)
-    except OSError as error:
-        msg = f"{html}: cannot be written: {error.strerror or error}"
+    except (OSError, ValueError) as error:  # NUL in the name
+        msg = f"{html}: cannot be written: {getattr(error, 'strerror', None) or error}"
         raise ConversationFileError(msg) from error
     emit_line(f"{len(report.messages):,} messages of session {session_id} written to {html}: open it in a browser")
     return OK

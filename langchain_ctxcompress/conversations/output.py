@@ -24,14 +24,22 @@ class OutputFile:
 
     Args:
         path: The file, or "-" for standard output.
+        follow: Whether a link at that place is followed, so that the file it names is written; `False` puts the file in
+            the place of the link, so that nothing is written outside the folder.
 
     Raises:
         ConversationFileError: It cannot be written.
     """
 
-    def __init__(self, path: str) -> None:
-        self.path = None if path == STDOUT else Path(os.path.realpath(path))
+    def __init__(self, path: str, *, follow: bool = True) -> None:
+        try:
+            place = Path(os.path.realpath(path)) if follow else Path(path)
+        except ValueError as error:  # NUL in it
+            msg = f"{path!r}: cannot be written: {error}"
+            raise ConversationFileError(msg) from error
+        self.path = None if path == STDOUT else place
         self.name = path
+        self._follow = follow
         self.written = 0
         self._beside: Path | None = None
         self._stream: BinaryIO | None = None
@@ -42,15 +50,16 @@ class OutputFile:
             sys.stdout.flush()
             self._stream = sys.stdout.buffer
             return self
-        if self.path.is_dir():
-            msg = f"{self.name}: is a directory: the output is one file"
-            raise ConversationFileError(msg)
         try:
-            if self.path.exists() and not self.path.is_file():
+            if self.path.is_dir() and (self._follow or not self.path.is_symlink()):
+                msg = f"{self.name}: is a directory: the output is one file"
+                raise ConversationFileError(msg)
+            if self._follow and self.path.exists() and not self.path.is_file():
                 self._stream = self.path.open("wb")
             else:
                 beside = self.path.with_name(f".{self.path.name[:200]}.{os.getpid()}.part")
-                self._stream = beside.open("wb")
+                beside.unlink(missing_ok=True)  # of a process that was killed
+                self._stream = beside.open("xb")  # a link that others put there is not followed
                 self._beside = beside
         except OSError as error:
             msg = f"{self.name}: cannot be written: {error.strerror}"

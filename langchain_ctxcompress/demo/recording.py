@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from langchain_core.messages import BaseMessage, convert_to_openai_messages
 
+from langchain_ctxcompress.conversations import OutputFile
 from langchain_ctxcompress.demo.script import SessionScript
 from langchain_ctxcompress.demo.tasks import TASKS
 from langchain_ctxcompress.demo.workbench import Workbench
@@ -52,7 +52,10 @@ def write_session(messages: Sequence[BaseMessage], path: Path) -> None:
 
     Args:
         messages: The conversation.
-        path: The file; missing folders are made, an older file is replaced.
+        path: The file; missing folders are made, an older file is replaced, and so is a link.
+
+    Raises:
+        ConversationFileError: It cannot be written.
     """
     line = {
         "id": SESSION_ID,
@@ -61,4 +64,5 @@ def write_session(messages: Sequence[BaseMessage], path: Path) -> None:
         "messages": convert_to_openai_messages(messages),
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(line, ensure_ascii=False) + "\n", encoding="utf-8")
+    with OutputFile(str(path), follow=False) as file:
+        file.write(line)

@@ -94,6 +94,7 @@ def find_values(text: str) -> Iterator[FoundValue]:
         Each value with its kind and place. Time is linear in the length of the text.
     """
     pieces = _pieces(text)
+    words = [piece for piece, _ in pieces]
     skip = 0
     for index, (piece, start) in enumerate(pieces):
         if skip:
@@ -101,8 +102,8 @@ def find_values(text: str) -> Iterator[FoundValue]:
             continue
         if piece.isascii() and piece.isalpha() and piece.lower() not in NAMED:
             continue
-        following = [pieces[at][0] for at in range(index + 1, min(index + 5, len(pieces)))]
-        before = pieces[index - 1][0].lower() if index else ""
+        following = words[index + 1 : index + 5]
+        before = words[index - 1].lower() if index else ""
         kind, taken = _judge(piece, before, following)
         if kind:
             last, last_start = pieces[index + taken]
@@ -171,7 +172,7 @@ def _judge(piece: str, before: str, following: list[str]) -> tuple[str, int]:
     """The kind of a piece and how many of the following ones belong to it."""
     if not (piece[0].isdigit() or piece.isascii() or _UNSPACED.search(piece) or piece[0] in "€£¥₹₽"):
         return _month_first(piece, following)
-    if any(char.isdigit() for char in piece):
+    if piece.isdigit() or any(char.isdigit() for char in piece):
         spanning = _judge_spanning(piece, before, following)
         if spanning[0]:
             return spanning
@@ -197,7 +198,7 @@ def _month_first(piece: str, following: list[str]) -> tuple[str, int]:
 
 def _judge_spanning(piece: str, before: str, following: list[str]) -> tuple[str, int]:
     after = following[0].lower() if following else ""
-    number = _PLAIN_NUMBER.fullmatch(piece)
+    number = piece.isdigit() or _PLAIN_NUMBER.fullmatch(piece)
     kind, taken = "", 0
     if length := _day_and_month(piece, following):
         kind, taken = "date", length
@@ -219,11 +220,13 @@ def _judge_spanning(piece: str, before: str, following: list[str]) -> tuple[str,
 
 def _day_and_month(piece: str, following: list[str]) -> int:
     """How many pieces behind a day belong to its date: `14 May`, `14th of May 2025`; 0 if it is none."""
-    ordinal = _ORDINAL.fullmatch(piece)
-    if not ordinal or not 1 <= int(ordinal[1]) <= 31 or not following:
+    if len(piece) > 4 or not following:  # two digits, and two signs behind them
         return 0
     month_at = 1 if following[0].lower() in {"of", "de", "di", "von"} and len(following) > 1 else 0
     if following[month_at].lower().rstrip(".") not in MONTHS:
+        return 0
+    ordinal = _ORDINAL.fullmatch(piece)
+    if not ordinal or not 1 <= int(ordinal[1]) <= 31:
         return 0
     year = following[month_at + 1] if len(following) > month_at + 1 else ""
     return month_at + (2 if year.isdigit() and len(year) == 4 else 1)
@@ -234,7 +237,7 @@ def _spaced_phone(piece: str, following: list[str]) -> int:
 
     A number of thousands ("12 000 000") has three digits in each group.
     """
-    if not following or not following[0].replace("-", "").isdigit():
+    if not following or not following[0].replace("-", "").isdigit() or len(following[0]) < 2:
         return 0
     first = piece.strip("()")
     groups = list(takewhile(lambda part: part.replace("-", "").isdigit() and len(part) >= 2, following))
@@ -248,7 +251,9 @@ def _spaced_phone(piece: str, following: list[str]) -> int:
 def _is_address(following: list[str]) -> bool:
     """A number with two capitalised words behind it: `12 Oak Street`."""
     names = following[:2]
-    return len(names) == 2 and all(name[0].isupper() and name[1:].islower() and name.isalpha() for name in names)
+    if len(names) < 2 or not names[0].isalpha():
+        return False
+    return all(name[0].isupper() and name[1:].islower() and name.isalpha() for name in names)
 
 
 _DIGIT_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (

@@ -183,8 +183,8 @@ def _restored(value: Any) -> Any:
 def _opened(envelope: list[str]) -> Any:
     kind, data = envelope
     if kind not in _BINARY_KINDS:
-        msg = f"{kind!r} is no kind of binary data that is written here"
-        raise ValueError(msg)
+        msg = f"{str(kind)[:20]!r} is no kind of binary data that is written here"
+        raise RecordError(msg)
     return _serialiser().loads_typed((kind, base64.b64decode(data)))
 
 

@@ -165,7 +165,7 @@ CHEATS: dict[Callable[[CompressionRequest], Any], tuple[str, str]] = {
     invent: ("invalid_result", "'new' is new"),
     paraphrase_the_question: ("invalid_result", "'question' is not what it was"),
     paraphrase_a_pin: ("invalid_result", "'human-0' is not what it was"),
-    raise_an_error: ("strategy_failed", "ZeroDivisionError: oh"),
+    raise_an_error: ("strategy_failed", "ZeroDivisionError: what it said is in the log at debug level"),
     return_nothing: ("strategy_failed", "NoneType"),
 }
 
