@@ -68,7 +68,7 @@ class CheckpointStore:
         from langgraph.store.base import SearchOp
 
         items = (yield [SearchOp(self._keys.numbers, limit=most)])[0]
-        return {item.key: int(item.value.get("number") or 0) for item in items}
+        return {item.key: _number(item.value.get("number")) for item in items}
 
     def named(self, checkpoint_ids: Iterable[str]) -> StoreSteps[Checkpoints]:
         """The checkpoints of these ids, oldest first; those that are not there or damaged are left out."""
@@ -95,7 +95,7 @@ class CheckpointStore:
 
         labels = [encode_label(i) for i in dict.fromkeys(message_ids)]
         items = (yield [GetOp(self._keys.touched, label) for label in labels]) if labels else []
-        return {i for item in items if item is not None for i in item.value.get("by") or ()}
+        return {i for item in items if item is not None for i in _ids(item.value.get("by"))}
 
     def epoch(self) -> StoreSteps[str]:
         """The epoch of the session: another one since means that something was removed from it."""
@@ -139,7 +139,7 @@ class CheckpointStore:
         items = (yield [GetOp(self._keys.touched, label) for label in labels]) if labels else []
         puts: list[Any] = []
         for label, item in zip(labels, items, strict=True):
-            by = list(item.value.get("by") or ()) if item else []
+            by = _ids(item.value.get("by")) if item else []
             if checkpoint.checkpoint_id not in by:
                 value = {"schema_version": SCHEMA_VERSION, "by": [*by, checkpoint.checkpoint_id]}
                 puts.append(PutOp(self._keys.touched, label, value, index=False))
@@ -158,6 +158,16 @@ class CheckpointStore:
 
 def _age(checkpoint: CheckpointSummary) -> tuple[Any, ...]:
     return checkpoint.number, checkpoint.created_at, checkpoint.checkpoint_id
+
+
+def _number(value: Any) -> int:
+    """A number as it was written; 0 where it is damaged: what it counts is read from the checkpoint itself."""
+    return value if isinstance(value, int) else 0
+
+
+def _ids(value: Any) -> list[str]:
+    """Ids as they were written; those that are damaged are left out."""
+    return [i for i in value if isinstance(i, str)] if isinstance(value, list) else []
 
 
 def _loaded(value: Mapping[str, Any], key: str) -> CheckpointSummary:
