@@ -30,6 +30,13 @@ OWN = ("ladder", "middle-out", "clear-tools", "bands", "pack", "top-down-truncat
 
 @pytest.mark.parametrize("name", OWN)
 def test_the_packages_own_strategies_pass(name: str) -> None:
+    """Each on a third of the conversations, its neighbours on the others."""
+    check_strategy(name, conversations={scene: SCENES[scene]() for scene in list(SCENES)[OWN.index(name) % 3 :: 3]})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OWN)
+def test_the_packages_own_strategies_pass_on_all_conversations(name: str) -> None:
     check_strategy(name)
 
 
