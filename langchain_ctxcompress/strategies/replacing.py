@@ -104,8 +104,10 @@ def dropped(
             request, sorted(places), max(0, min(ledger_room(request.config.target_tokens), standing + spare))
         )
         ledger = told.values
-        if record.rendered and request.tools.count_text(told.text) - standing <= spare:
-            record = record.model_copy(update={"rendered": exchange_ledger(record.rendered, told.text)})
+        rendered = exchange_ledger(record.rendered, told.text) if record.rendered else ""
+        count = request.tools.count_text
+        if rendered and count(rendered) - count(record.rendered) <= spare:  # with its headings and its frame
+            record = record.model_copy(update={"rendered": rendered})
     record = record.model_copy(update={"ledger": dict(ledger)})
     record = named(record)
     if head is not None and summary is not None:

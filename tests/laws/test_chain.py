@@ -245,3 +245,18 @@ def test_twenty_compressions_in_a_row_with_all_that_happens_between_them(strateg
 def test_many_chains(strategy: str, seed: int) -> None:
     rng = random.Random(seed)
     chained(strategy, rng, reply=rng.choice((None, *REPLIES)))
+
+
+def test_what_a_drop_restates_fits_with_its_headings() -> None:
+    chain = Conversation()
+    chain.start(limit=400, reply=None, seed=3912, odd=True, strategy="emergency")
+    chain.question()
+    for rounds, words in ((1, 30), (1, 4)):
+        chain.exchanges(rounds, words)
+    for _ in range(6):
+        chain.question()
+    for rounds, words in ((3, 200), (1, 30)):
+        chain.exchanges(rounds, words)
+    given = list(chain.whole.values())
+    result = chain.compressor.compress(given)
+    assert over(result.messages, chain.compressor.view(given), 400) == []
