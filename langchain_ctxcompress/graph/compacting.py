@@ -14,6 +14,7 @@ from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_ctxcompress.errors import ConfigError
 from langchain_ctxcompress.graph.state import value_in
 from langchain_ctxcompress.messages import MARK_KEY
+from langchain_ctxcompress.summarize.prompts import framed_focus
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
@@ -76,7 +77,11 @@ def flag_in(state: Any) -> bool | str | None:
 
 
 def focus_asked(state: Any, messages: Sequence[BaseMessage]) -> str | None:
-    """What a compression that was asked for should keep, `""` for nothing special; `None` where none was asked for."""
+    """What a compression that was asked for should keep, `""` for nothing special; `None` where none was asked for.
+
+    The application's flag is as it was given; what a model asked for by the tool is framed as data, since a text that
+    it read may have told it to.
+    """
     flag = flag_in(state)
     if flag is not None:
         return flag if isinstance(flag, str) else ""
@@ -85,5 +90,16 @@ def focus_asked(state: Any, messages: Sequence[BaseMessage]) -> str | None:
             return None
         mark = message.additional_kwargs.get(MARK_KEY)
         if isinstance(mark, dict) and mark.get("kind") == KIND:
-            return str(mark.get("focus") or "")
+            return framed_focus(str(mark.get("focus") or ""))
     return None
+
+
+def with_focus(settings: dict[str, Any], focus: str) -> dict[str, Any]:
+    """The settings of a compression that was asked for: it is made whatever the limits say, and looks at the focus too.
+
+    Args:
+        settings: Those of the run; its own instructions stay.
+        focus: What `focus_asked` gave.
+    """
+    said = (str(settings.get("instructions") or ""), focus)
+    return {**settings, "force": True, "instructions": "\n".join(filter(None, said))}

@@ -28,7 +28,7 @@ from langchain_ctxcompress.doors import compressor_of
 from langchain_ctxcompress.engine import CompressionResult
 from langchain_ctxcompress.graph.announcing import StepEvents
 from langchain_ctxcompress.graph.cautions import caution, unknown_window
-from langchain_ctxcompress.graph.compacting import COMPACT_KEY, flag_in, focus_asked
+from langchain_ctxcompress.graph.compacting import COMPACT_KEY, flag_in, focus_asked, with_focus
 from langchain_ctxcompress.graph.overhead import OverheadCounter
 from langchain_ctxcompress.graph.overrides import Overrides
 from langchain_ctxcompress.graph.state import session_of, update_by_id
@@ -255,7 +255,7 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
         overrides = _overrides(config, runtime)
         settings = {"background": self.background, **overrides.arguments}
         if focus is not None:
-            settings |= {"force": True, "instructions": focus or settings.get("instructions", "")}
+            settings = with_focus(settings, focus)
         limits, session = self._config(record, overrides), session_of(config)
         agent = self._agents.get(session or "")
         if agent is None and limits.summariser_input == "prefix":  # a thread that this process has not called yet

@@ -14,7 +14,7 @@ from langchain_ctxcompress.errors import ConfigError
 from langchain_ctxcompress.graph.announcing import StepEvents
 from langchain_ctxcompress.graph.cautions import caution
 from langchain_ctxcompress.graph.claims import claims
-from langchain_ctxcompress.graph.compacting import COMPACT_KEY, flag_in, focus_asked
+from langchain_ctxcompress.graph.compacting import COMPACT_KEY, flag_in, focus_asked, with_focus
 from langchain_ctxcompress.graph.overrides import Overrides
 from langchain_ctxcompress.graph.state import LLM_INPUT_KEY, STATE_KEY, messages_in, session_of, update_by_id, value_in
 from langchain_ctxcompress.graph.system_prompt import (
@@ -134,7 +134,7 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
         """How this state's list is compressed: the system prompt that goes with it counts as sent besides it."""
         settings = {"background": self.background, **overrides.arguments}
         if (focus := focus_asked(state, messages)) is not None:
-            settings |= {"force": True, "instructions": focus or settings.get("instructions", "")}
+            settings = with_focus(settings, focus)
         goals = goals_in(state, overrides.goal_or(self.goal))
         prompt = self._system_prompt(goals or (), messages, state)
         return {

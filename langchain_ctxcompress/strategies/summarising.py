@@ -293,7 +293,7 @@ def _prefix_task(request: CompressionRequest, source: Sequence[BaseMessage], ask
 def _quoted(message: BaseMessage, *, end: bool) -> str:
     """How a message begins or ends, by which a model finds it."""
     text = " ".join(render_message(message).split()) or "no text"
-    return f"“…{text[-SHOWN_CHARS:]}”" if end else f"“{text[:SHOWN_CHARS]}…”"
+    return f"…{text[-SHOWN_CHARS:]}" if end else f"{text[:SHOWN_CHARS]}…"
 
 
 AGAIN = "a first record stated values that are not in the conversation; state only what it says."
