@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from langchain_ctxcompress.ledger import extract_records
+from langchain_ctxcompress.ledger import Ledger, extract_records
+from langchain_ctxcompress.ledger.records import Fact
 from langchain_ctxcompress.ledger.statements import judge
 from langchain_ctxcompress.ledger.traits import is_trait
 from langchain_ctxcompress.ledger.voice import Sentence
@@ -122,23 +123,33 @@ def test_what_is_so_for_a_moment_is_no_rule(text: str) -> None:
     assert said(text).rules == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("The feature flag for it is called ff_checkout_v3_eu.", "ff_checkout_v3_eu"),
-        ("If a supplier asks, the PO number is PO-2291-X.", "PO-2291-X"),
-        ("The conference budget is separate: 6,200 euros.", "6,200 euros"),
-    ],
-)
-def test_g5_a_value_the_user_told_goes_after_small_talk(text: str, value: str) -> None:
-    chatter = [
-        f"I might look at the {word} again some day, it seems to me." for word in ("lamp", "rug", "shed", "desk")
-    ]
-    about = "I see: that number, that flag of yours, the feature, the supplier who may ask, the separate budget."
-    messages = [HumanMessage(text, id="told"), AIMessage(about, id="a0")]
-    for place, line in enumerate(chatter):
-        messages += [HumanMessage(line, id=f"c{place}"), AIMessage(about, id=f"r{place}")]
-    assert f"- {text}" in shown(extract_records(messages), 25)
+TOLD = [
+    ("The feature flag for it is called ff_checkout_v3_eu.", "ff_checkout_v3_eu"),
+    ("The order number for the supplier is PO-2291-X.", "PO-2291-X"),
+    ("The budget of the conference is 6,200 euros.", "6,200 euros"),
+    ("La referencia del expediente es 88-KD-4410.", "88-KD-4410"),
+    ("Policy reference for the boat: MRN-88213-Q.", "MRN-88213-Q"),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), TOLD)
+def test_g5_a_value_the_user_told_is_a_statement_also_where_its_topic_is_common(text: str, value: str) -> None:
+    """Everybody speaks of the budget: that makes what it is no small talk."""
+    topic = text.replace(value, "")
+    around = [HumanMessage(f"What about {topic}?"), AIMessage(f"I see: {topic}")]
+    messages = [*around * 3, HumanMessage(text, id="told"), AIMessage(f"Noted: {topic}"), *around * 3]
+    kept = [fact for fact in extract_records(messages).facts if fact.text == text]
+    assert [fact.slots for fact in kept] == [(value,)]
+    assert kept[0].weight >= 0.3
+
+
+def test_g5_a_value_the_user_told_outlasts_what_else_is_as_likely_and_newer() -> None:
+    told = Fact(
+        text="The vault code is QX-5521-B.", order=0, weight=0.3, key=("code",), slots=("QX-5521-B",), definite=True
+    )
+    talk = [Fact(text=f"Room {n} looked fine.", order=n, weight=0.3, key=(f"look{n}",)) for n in range(1, 9)]
+    for room in range(15, 40):  # words: from the heading and one line on
+        assert told.text in shown(Ledger(facts=(told, *talk)), room)
 
 
 def test_a_value_is_listed_where_the_statement_with_it_is_not() -> None:
