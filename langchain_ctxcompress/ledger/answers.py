@@ -5,6 +5,7 @@ It is read less closely than the user's own words: nobody wrote it down to be ke
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -23,7 +24,7 @@ from langchain_ctxcompress.ledger.records import (
     ValueRecord,
 )
 from langchain_ctxcompress.ledger.subjects import subject_of, subject_of_key
-from langchain_ctxcompress.ledger.values import find_values
+from langchain_ctxcompress.ledger.values import ERROR_MENTION, find_values
 from langchain_ctxcompress.ledger.voice import own_lines, split_sentences
 from langchain_ctxcompress.messages import extract_text_content
 
@@ -31,6 +32,8 @@ SCANNED = 4_000
 """Characters of an AI message or tool result that are read for topics and values; its rest adds nothing the user
 said."""
 _VALUES_OF_RESULT = 12
+_RESULTS_AT_HAND = 8
+_RESULT_SEARCHED = 400_000
 _AI_DECISION = "[decision]"
 _KEPT_KINDS_OF_AI = frozenset({"id", "amount", "path", "url", "hash", "email", "branch", "version", "error"})
 
@@ -48,6 +51,8 @@ class LedgerDraft:
     first_reply: Literal["none", "moved_on", "not_done"] = "none"
     asked_before: Literal["", "answered", "undone", "redone", "finished"] = ""
     seen_paths: set[str] = field(default_factory=set)
+    results: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=_RESULTS_AT_HAND))
+    """The newest tool results as a whole, with the names of their messages."""
 
 
 def read_answer(draft: LedgerDraft, messages: Sequence[BaseMessage], index: int, source: str) -> None:
@@ -81,8 +86,14 @@ def answer_requests(draft: LedgerDraft) -> None:
     draft.asked_before = draft.asked_before or "answered"
 
 
-def read_result(draft: LedgerDraft, text: str, source: str, order: int) -> None:
-    """Read a tool result that speaks of an error: which one it was."""
+def read_result(draft: LedgerDraft, text: str, source: str, order: int, *, cleared: bool = False) -> None:
+    """Read a tool result: kept at hand as a whole, and where it speaks of an error, which one it was.
+
+    What stood in one that was cleared is not known any more: then what the answer says may well have been in it.
+    """
+    draft.results.append((source, "" if cleared else text[:_RESULT_SEARCHED] or " "))
+    if not ERROR_MENTION.search(text[:SCANNED]):
+        return
     _add_values(draft, text[:SCANNED], source, order, by="tool", limit=_VALUES_OF_RESULT)
 
 
@@ -142,10 +153,14 @@ def _add_values(
             if value.kind not in _KEPT_KINDS_OF_AI or (by == "tool" and value.kind not in {"error"}):
                 continue
             subject, key = subject_of(sentence, value)
+            # What the answer takes up out of all that a result holds is met twice: here, and where it came from.
+            told = next((name for name, result in draft.results if value.value in result), "") if by == "ai" else ""
+            cleared = by == "ai" and not told and any(not result for _, result in draft.results)
             draft.values.append(
                 ValueRecord(
                     text=value.value,
-                    sources=(source,),
+                    sources=(told, source) if told else (source,),
+                    uses=2 if told or cleared else 1,
                     order=order,
                     weight=0.2,
                     key=key,

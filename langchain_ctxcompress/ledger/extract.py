@@ -30,9 +30,9 @@ from langchain_ctxcompress.ledger.records import (
 from langchain_ctxcompress.ledger.request_status import reply_of, request_weight, shorten_request
 from langchain_ctxcompress.ledger.statements import FACT_WEIGHT, Judgement, judge
 from langchain_ctxcompress.ledger.subjects import measured_things, subject_of
-from langchain_ctxcompress.ledger.values import ERROR_MENTION, FoundValue
+from langchain_ctxcompress.ledger.values import FoundValue
 from langchain_ctxcompress.ledger.voice import Sentence, sentences
-from langchain_ctxcompress.messages import content_hash, extract_text_content, is_summary, kind_of
+from langchain_ctxcompress.messages import content_hash, extract_text_content, is_derived, is_summary, kind_of
 
 _FEW_WORDS = 6
 _SURE_AS_A_WHOLE = 0.5
@@ -95,8 +95,8 @@ def extract_records(messages: Sequence[BaseMessage]) -> Ledger:
             _read_human(draft, extract_text_content(message), _Place(source, index), _Heard(heard, echo))
         elif kind == "ai":
             read_answer(draft, messages, index, source)
-        elif kind == "tool" and ERROR_MENTION.search(texts[index]):
-            read_result(draft, texts[index], source, index)
+        elif kind == "tool":
+            read_result(draft, extract_text_content(message), source, index, cleared=is_derived(message))
     return settle(
         Ledger(
             rules=tuple(record for record in draft.statements if isinstance(record, Rule)),

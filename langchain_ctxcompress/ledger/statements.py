@@ -32,6 +32,7 @@ _ANNOUNCED = 2.2
 _WISHED = 1.3
 _TRAIT = -1.2
 _GENERAL = 1.0
+_TALLY = 1.5
 STANDING_CUES = tuple(STANDING)
 """Groups of words of which a sentence that asks for something lasting has one."""
 
@@ -54,6 +55,8 @@ _SPEAKING = word_set(
     """
 )
 
+_LEAST_PARTS = 2
+_PARTS = re.compile(r"[,;]\s+")
 _OPENER = re.compile(r"([^,:;.!?—–]{1,40})[,:;.!?—–]+\s+")
 _INTERJECTION = re.compile(r"\w+,\s+")
 _MINDED = re.compile(r"(?:\S+\s+){1,5}?(?:that|dass|daß|que|che|dat|att|że|что)\s+", re.IGNORECASE)
@@ -89,6 +92,12 @@ _NOT_IMPERATIVE = word_set(
 )
 _FINITE = _COPULAS | word_set(
     "has have had does can could would should must may needs isn't aren't wasn't doesn't can't won't"
+)
+_STANDING_SO = BEING | word_set(
+    """
+    isn't aren't hasn't haven't has have waits wait fehlt fehlen steht stehen wurde wurden hat haben manque manquent a
+    ont falta faltan ha han hanno manca mancano falta faltam ontbreekt heeft saknas har
+    """
 )
 _CLAUSE_WORDS = word_set("it that this what which who everything nothing anything there he she they you i we if and")
 _ADVERB_OR_NOUN = re.compile(r"(?:ly|ing|ed|tion|ness|ment|ity)$")
@@ -172,6 +181,7 @@ def judge(sentence: Sentence, novelty: float) -> Judgement:
     score = _BIAS + _NOVEL * novelty + _MOSTLY_NOVEL * max(0.0, novelty - 0.5) + asked
     score += sum(_LASTING[group] for group in reading.cues if group in _LASTING)
     score += _VALUE if values else 0.0
+    score += _TALLY if not question and _is_tally(core, reading) else 0.0
     passing = _passing(reading, question=question, held=held > 0.0)
     score -= passing
     steady = max(asked, RULE_STANDING) if told_for_good else asked - passing / 2
@@ -315,6 +325,15 @@ def _is_general(reading: Reading) -> bool:
     passing = ("past", "now", "ack", "feel", "ask", "trouble", "done", "want")
     passes = any(reading.cues.get(group, _OPENING_WORDS) < _OPENING_WORDS for group in passing)
     return reading.cues.get("wide") == 0 and len(reading.content) > 1 and not passes
+
+
+def _is_tally(core: str, reading: Reading) -> bool:
+    """Whether it says of several things in a row how each stands: "login is migrated, billing hasn't begun"."""
+    if reading.unspaced or reading.has("self", "you", "want", "please"):
+        return False
+    parts = [split_words(part) for part in _PARTS.split(core[:400])[:8]]
+    standing_so = [part for part in parts if not _STANDING_SO.isdisjoint(part[1:]) and part[0] not in POINTING]
+    return len(standing_so) >= _LEAST_PARTS
 
 
 def _behind_lead(core: str) -> str:

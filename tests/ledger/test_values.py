@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from langchain_ctxcompress.ledger import find_values
+from langchain_ctxcompress.ledger import extract_records, find_values, render
 
 
 @pytest.mark.parametrize(
@@ -62,3 +63,37 @@ def test_places_point_at_the_value_in_order(text: str) -> None:
         assert found.start >= end
         assert text[found.start : found.end].startswith(found.value)
         end = found.end
+
+
+ROWS = "".join(f"row {row}: status ok, latency within range, no action needed; " for row in range(200))
+
+
+@pytest.mark.parametrize(
+    "value", ["dpl-9f3e77ab", "RE-2024-00871", "$4,318.60", "/srv/jobs/7741/out.log", "ops@birch.example"]
+)
+@pytest.mark.parametrize("after", [ROWS, ROWS * 4])
+def test_a_value_in_the_middle_of_a_long_result_is_kept_once_the_answer_takes_it_up(value: str, after: str) -> None:
+    call = AIMessage("", tool_calls=[{"name": "look_up", "args": {}, "id": "c1"}], id="call")
+    result = ToolMessage(f"{ROWS} the failing one is {value} in zone two; {after}", tool_call_id="c1", id="result")
+    asked = HumanMessage("Which one fails?", id="asked")
+    ledger = extract_records([asked, call, result, AIMessage(f"The failing one is {value} here.", id="answer")])
+    kept = [record for record in ledger.values if record.text == value]
+    assert [set(record.sources) for record in kept] == [{"result", "answer"}]
+    assert value in render(ledger, max_tokens=60, count=lambda text: len(text.split()))
+
+
+def test_a_value_that_nobody_takes_up_is_left_to_the_search() -> None:
+    call = AIMessage("", tool_calls=[{"name": "look_up", "args": {}, "id": "c1"}], id="call")
+    result = ToolMessage(f"{ROWS} the failing one is dpl-9f3e77ab; {ROWS}", tool_call_id="c1", id="result")
+    ledger = extract_records([HumanMessage("Which?"), call, result, AIMessage("One of them fails.", id="answer")])
+    assert [record.text for record in ledger.values] == []
+
+
+def test_a_value_of_an_answer_is_kept_also_where_its_result_was_cleared_before() -> None:
+    call = AIMessage("", tool_calls=[{"name": "look_up", "args": {}, "id": "c1"}], id="call")
+    mark = {"ctxcompress": {"kind": "cleared"}}
+    result = ToolMessage("[cleared: look_up() gave 900 tokens]", tool_call_id="c1", id="r", additional_kwargs=mark)
+    said = [HumanMessage("Which?", id="h"), call, result, AIMessage("It is dpl-9f3e77ab here.", id="answer")]
+    ledger = extract_records(said)
+    assert "dpl-9f3e77ab" in render(ledger, max_tokens=60, count=lambda text: len(text.split()))
+    assert [record.sources for record in ledger.values] == [("answer",)]
