@@ -32,6 +32,7 @@ from langchain_ctxcompress.ledger.statements import FACT_WEIGHT, Judgement, judg
 from langchain_ctxcompress.ledger.subjects import measured_things, subject_of
 from langchain_ctxcompress.ledger.values import FoundValue
 from langchain_ctxcompress.ledger.voice import Sentence, sentences
+from langchain_ctxcompress.ledger.words.people import PEOPLE
 from langchain_ctxcompress.messages import content_hash, extract_text_content, is_derived, is_summary, kind_of
 
 _FEW_WORDS = 6
@@ -161,6 +162,8 @@ def _lasting_clauses(sentence: Sentence, judged: Judgement, heard: _Heard) -> li
     found: list[Judgement] = []
     for clause in clauses(sentence):
         reading = read(clause.told.spoken)
+        if not (reading.has(*_TOLD_FOR_GOOD, "self") or not PEOPLE.isdisjoint(reading.words[:_LEAST_CLAUSE])):
+            continue
         told = judge(clause.told, heard.novelty(reading.content))
         fit = len(reading.words) >= _LEAST_CLAUSE and len(reading.content) >= _LEAST_TOPIC and not told.question
         if fit and told.weight > max(whole, _TOLD) and (told.trait or told.reading.has(*_TOLD_FOR_GOOD)):

@@ -7,6 +7,7 @@ looked up by shared stems, so that a long session does not make it slow.
 from __future__ import annotations
 
 from collections import Counter
+from operator import itemgetter
 
 from langchain_ctxcompress.ledger.records import ArtifactRecord, DecisionRecord, Ledger, Request, Superseded
 from langchain_ctxcompress.ledger.statement_book import StatementBook
@@ -98,8 +99,11 @@ def _heard(old: Ledger, new: Ledger) -> dict[str, int]:
         return old.heard
     heard = Counter(old.heard)
     heard.update(new.heard)
-    kept = sorted(heard.items(), key=lambda item: (-item[1], item[0]))[:_MAX_HEARD]
-    return dict(sorted(kept))
+    by_name = sorted(heard.items())
+    if len(by_name) <= _MAX_HEARD:
+        return dict(by_name)
+    # Sorting keeps the order of what is equal, also in reverse: of stems as frequent, the first by name.
+    return dict(sorted(sorted(by_name, key=itemgetter(1), reverse=True)[:_MAX_HEARD]))
 
 
 def _requests(old: Ledger, new: Ledger) -> tuple[Request, ...]:

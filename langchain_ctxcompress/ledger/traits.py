@@ -36,6 +36,7 @@ _MIND_AND_SPEECH = word_set(
 )
 _LEAST_HABIT = 3
 _LEAST_TASTE = 2
+_VERB_FINAL = 2
 _TELLING = word_set(
     """
     is are makes make gives give means beats helps help keeps keep suits drives drive sind ist macht machen sont est
@@ -161,7 +162,8 @@ def _is_so(reading: Reading) -> bool:
         return True
     at = next((place for place, word in enumerate(words[:_SUBJECT_WORDS]) if word in _BEING), None)
     if at is None or at + 1 >= len(words):
-        return words[0] in _BEING and len(words) > 1
+        verb_final = at is not None and not words[at].isascii() and at >= _VERB_FINAL and "self" in reading.cues
+        return verb_final or (words[0] in _BEING and len(words) > 1)
     if at > 1 and words[0] in _SPEAKING and words[1] not in _BETWEEN:
         return False  # "I believe there is …": the verb of the speaker is another one
     after = [word for word in words[at + 1 : at + 4] if word not in _NEGATING]

@@ -58,6 +58,7 @@ TRAITS = [
     "Mein Schwiegervater hört schlecht.",
     "ابني مصاب بالربو.",
     "मेरी माँ सीढ़ियाँ नहीं चढ़ सकतीं।",
+    "मैं शाकाहारी हूँ।",
     "我奶奶有糖尿病。",
     "Spicy food is my happy place.",
     "A seat by the aisle is what makes trains bearable for me.",

@@ -26,7 +26,8 @@ GERMANIC: dict[str, dict[str, str]] = {
             allowed permitted required mandatory forbidden prohibited supposed_to ought shall shan't obliged
             off-limits off_limits compulsory essential crucial vital needs_to needs required_to won't_work
             has_got_to under_no_circumstances non-negotiable nonnegotiable are_to is_to banned restricted insist
-            insists bans forbids prohibits disallows is_out are_out expects
+            insists bans forbids prohibits disallows is_out are_out expects subject_to stay_off
+            stays_off stay_out stays_out
             ensure make_sure be_sure makes_sure sign_off signs_off approval approve approves refuse""",
         "not": """not no don't never doesn't isn't aren't can't cannot won't without avoid stop quit refrain
             nothing none shouldn't mustn't neither nor skip wouldn't rather_not leave_out hold_off stay_away
