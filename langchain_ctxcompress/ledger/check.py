@@ -67,11 +67,15 @@ class _Known:
 
     def says(self, value: str) -> bool:
         """Whether the sources have a value literally, not as a part of a longer one."""
-        folded = value.casefold()
-        if folded not in self._text:
-            return False
-        before, after = _edge(folded[0]), _edge(folded[-1])
-        return re.search(f"(?<!{before}){re.escape(folded)}(?!{after})", self._text) is not None
+        folded, text = value.casefold(), self._text
+        before, after = re.compile(_edge(folded[0])), re.compile(_edge(folded[-1]))
+        place = text.find(folded)
+        while place >= 0:  # one expression for all of it takes ten times as long
+            end = place + len(folded)
+            if not before.match(text[place - 1 : place] if place else "") and not after.match(text[end : end + 1]):
+                return True
+            place = text.find(folded, place + 1)
+        return False
 
     @cached_property
     def numbers(self) -> set[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from enum import StrEnum
+from itertools import accumulate
 
 from langchain_ctxcompress.limits.config import PrunerConfig
 from langchain_ctxcompress.limits.window import ContextWindow
@@ -42,18 +44,14 @@ def select_turns_for_summarization(window: ContextWindow, config: PrunerConfig) 
     rewritten by each compression. Fewer than `min_candidate_turns` gives an empty list.
     """
     turns = [turn for turn in window.turns if not turn.is_summary]
-    last = len(turns) - config.recent_turns
     newest = _newest_human_turns(turns)
-    candidates = [
-        turn
-        for place, turn in enumerate(turns)
-        if config.pinned_prefix_turns <= place < last and turn.pinned is not True and place not in newest
-    ]
+    middle = range(config.pinned_prefix_turns, len(turns) - config.recent_turns)
+    candidates = [turns[place] for place in middle if turns[place].pinned is not True and place not in newest]
     return candidates if len(candidates) >= config.min_candidate_turns else []
 
 
 def _newest_human_turns(turns: list[ConversationTurn]) -> set[int]:
     """The places of the turns that hold the newest human messages."""
-    owners = [place for place, turn in enumerate(turns) for _ in turn.messages]
     flat = [message for turn in turns for message in turn.messages]
-    return {owners[index] for index in newest_human(flat)}
+    ends = list(accumulate(len(turn.messages) for turn in turns))
+    return {bisect_right(ends, index) for index in newest_human(flat)}

@@ -52,7 +52,8 @@ def ledger_of(request: CompressionRequest) -> Ledger:
     head = request.head
     if head is not None and head.ledger and (stored := stored_ledger(head)):
         return stored
-    summary = next((extract_text_content(m) for m in request.messages if is_summary(m)), "")
+    place = request.summary_place
+    summary = extract_text_content(request.messages[place]) if place is not None else ""
     origin = head.first_id if head else ""
     said = [HumanMessage(line, id=f"{origin}#{number}") for number, line in enumerate(read_ledger(summary))]
     return extract_records(said) if said else Ledger()

@@ -228,19 +228,20 @@ def reworded(
 
 def shown_in(request: CompressionRequest) -> list[CheckpointSummary]:
     """The checkpoints that the summary message shows although the store does not know them (it was lost)."""
-    message = next((m for m in request.messages if is_summary(m)), None)
-    if message is None or request.head is not None:
+    place = request.summary_place
+    if place is None or request.head is not None:
         return []
+    message = request.messages[place]
     return [
         CheckpointSummary(
             checkpoint_id=identity,
             session_id=request.session_id,
-            number=place,
+            number=number,
             level=3,
             text=text,
             replaced_tokens=request.tools.count_text(text),
         )
-        for place, (identity, text) in enumerate(read_summaries(extract_text_content(message)), 1)
+        for number, (identity, text) in enumerate(read_summaries(extract_text_content(message)), 1)
     ]
 
 
