@@ -73,7 +73,7 @@ class ContextCompressor(Originals):
         on_event: EventCallback | None = None,
         mode: str | SummaryMode | None = None,
     ) -> None:
-        from langchain_ctxcompress.engine import Background, CoolDown, Driver, Sessions
+        from langchain_ctxcompress.engine import Background, CoolDown, Driver, Sessions, settled
         from langchain_ctxcompress.storage import open_store
         from langchain_ctxcompress.strategies import Tools, resolve_strategy
         from langchain_ctxcompress.summarize import resolve_mode
@@ -95,6 +95,7 @@ class ContextCompressor(Originals):
         self.store_given = store is not None
         self.namespace = tuple(namespace)
         self.background = Background()
+        self._settled = settled
         self._driver = Driver(_summariser_of(model), cooldown or CoolDown(), on_event)
         self._redact = redact
         encoding = config.encoding_model
@@ -191,6 +192,43 @@ class ContextCompressor(Originals):
             result = self._driver.run(engine.compress(job), job.store, events)
         engine.log_result(job, result)
         return result
+
+    def leaves_alone(
+        self,
+        messages: Sequence[BaseMessage],
+        *,
+        session_id: str | None = None,
+        overhead_tokens: int = 0,
+        store: BaseStore | None = None,
+        background: bool = False,
+    ) -> bool:
+        """Whether `compress` would leave a list as it is, where that can be told from what came to it.
+
+        That is so at most steps of a session: a door asks it first, and saves the making of a result. The list is
+        remembered, as `compress` does. Where it says no, `compress` has to look.
+
+        Args:
+            messages: As for `compress`.
+            session_id: As for `compress`.
+            overhead_tokens: As for `compress`.
+            store: As for `compress`.
+            background: As for `compress`.
+
+        Raises:
+            TokenCountError: A message cannot be counted.
+            StorageBoundaryError: A message holds what is never sent to a model.
+        """
+        if store is not None and not self.store_given and store is not self._sessions.store:
+            return False
+        session = self._sessions.get(session_id or self.session_id)
+        seen = session.seen
+        known = seen is not None and not seen.goals.now and not session.chain.partial
+        if not known or not self.config.enabled or logger.isEnabledFor(logging.DEBUG):
+            return False
+        work = self.background if background else None
+        count = self._tools.count
+        found = self._settled(session, messages, self.config, count, overhead_tokens=overhead_tokens, background=work)
+        return found is not None
 
     async def acompress(
         self,

@@ -23,14 +23,14 @@ def defers(job: Job, request: CompressionRequest) -> bool:
     return job.background is not None and not pressing and request.summariser and bool(request.candidates)
 
 
-def has_work(job: Job) -> bool:
+def has_work(background: Background | None, session_id: str) -> bool:
     """Whether the session has a job, under way or done."""
-    return job.background is not None and job.background.of(job.session_id) is not None
+    return background is not None and background.of(session_id) is not None
 
 
-def under_way(job: Job) -> bool:
+def under_way(background: Background | None, session_id: str) -> bool:
     """Whether a job of the session is at work and has not ended."""
-    work = job.background.of(job.session_id) if job.background else None
+    work = background.of(session_id) if background else None
     return work is not None and not work.done
 
 

@@ -12,37 +12,44 @@ from dataclasses import dataclass
 from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.ledger import GoalSet
-from langchain_ctxcompress.messages import count_turns, is_derived, is_summary, kind_of, repair_messages
+from langchain_ctxcompress.messages import count_turns, in_order, is_derived, is_summary, kind_of
 from langchain_ctxcompress.storage import CheckpointChain, CheckpointSummary
 from langchain_ctxcompress.strategies.base import goals_of
 from langchain_ctxcompress.tokens import Measured, continues
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Seen:
     """A list that was in order and under its soft limit.
 
     Attributes:
         measured: Its messages and their size.
-        closed: Turns that do not change any more, whatever comes: those before `step`.
-        turns: Its turns.
-        step: The place of the last AI message: everything before it is closed; 0 where there is none.
+        step: The place of the last AI message: the turns before it do not change any more; 0 where there is none.
         head: The checkpoint it stands on.
         goals: The goals that the checkpoint holds.
+        closed: The place up to which turns were counted, which is that of an AI message or 0, and how many there are.
     """
 
     measured: Measured
-    closed: int
-    turns: int
     step: int
     head: CheckpointSummary | None
     goals: GoalSet
+    closed: tuple[int, int]
 
     @classmethod
     def of(cls, measured: Measured, turns: int, head: CheckpointSummary | None) -> Seen:
         """What is to be remembered of a list."""
         step = _last_step(measured.messages)
-        return cls(measured, turns - count_turns(measured.messages[step:]), turns, step, head, goals_of(head))
+        return cls(measured, step, head, goals_of(head), (step, turns - count_turns(measured.messages[step:])))
+
+    def turns(self) -> int:
+        """Its turns; counted are those that came since it was last asked, and asked is for a result."""
+        place, closed = self.closed
+        messages = self.measured.messages
+        turns = closed + count_turns(messages[place:])
+        if place < self.step:
+            self.closed = (self.step, turns - count_turns(messages[self.step :]))
+        return turns
 
     def tokens(self, overhead_tokens: int) -> int:
         """Size of all that is sent, in tokens.
@@ -74,15 +81,12 @@ class Seen:
         if chain.records and (self.head is None or any(map(chain.reach(self.head).touches, new))):
             return None
         if not new:
-            return Seen(self.measured.again(messages), self.closed, self.turns, self.step, self.head, self.goals)
+            return Seen(self.measured.again(messages), self.step, self.head, self.goals, self.closed)
         tail = messages[self.step :]
-        if repair_messages(tail).changed:
+        if not in_order(tail):
             return None
         measured = self.measured.grown(messages, count)
-        last = _last_step(tail)
-        turns = self.closed + count_turns(tail)
-        closed = turns - count_turns(tail[last:]) if last else self.closed
-        return Seen(measured, closed, turns, self.step + last, self.head, self.goals)
+        return Seen(measured, self.step + _last_step(tail), self.head, self.goals, self.closed)
 
 
 def stale_in(messages: Sequence[BaseMessage], head: CheckpointSummary | None) -> int:

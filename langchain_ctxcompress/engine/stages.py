@@ -8,23 +8,25 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from langchain_core.messages import BaseMessage
 
+from langchain_ctxcompress.engine.background import Background
 from langchain_ctxcompress.engine.deferring import defers, has_work, start, started_event, take_up, under_way
 from langchain_ctxcompress.engine.events import event_of
 from langchain_ctxcompress.engine.idle import Seen, stale_in
 from langchain_ctxcompress.engine.job import EngineSteps, Job, ModelCall, Prepared, ReportCall, SpanCall, StoreCall
 from langchain_ctxcompress.engine.result import CompressionPlan, CompressionResult, Outcome
+from langchain_ctxcompress.engine.sessions import Session
 from langchain_ctxcompress.engine.validation import validated
 from langchain_ctxcompress.engine.verdict import as_given, result_of
 from langchain_ctxcompress.engine.weighing import early, foresee, priced, refused, weighed
 from langchain_ctxcompress.errors import CtxCompressError, InvalidMessagesError, StorageError, describe
 from langchain_ctxcompress.ledger import goal_values
-from langchain_ctxcompress.limits import ContextWindow, PruneUrgency, classify_prune_urgency
+from langchain_ctxcompress.limits import ContextWindow, PrunerConfig, PruneUrgency, classify_prune_urgency
 from langchain_ctxcompress.messages import ensure_ids, is_summary, original_hash, repair_messages
 from langchain_ctxcompress.storage import CheckpointSummary, StoreSteps, guard_messages
 from langchain_ctxcompress.storage.records import REPAIR
@@ -115,28 +117,70 @@ def idle(job: Job) -> CompressionResult | None:
         StorageBoundaryError: A message that came to it holds what is never sent.
     """
     started = time.monotonic()
-    before, job.session.seen = job.session.seen, None
-    guard_messages(job.messages[len(before.measured.messages) :] if before else ())
-    now = before.grown(job.messages, job.session.chain, job.tools.count) if before and not job.force else None
+    if job.force:
+        job.session.seen = None
+        return None
+    found = settled(
+        job.session,
+        job.messages,
+        job.config,
+        job.tools.count,
+        overhead_tokens=job.overhead_tokens,
+        background=job.background,
+    )
+    if found is None:
+        return None
+    now, tokens, reason = found
+    goals = now.goals.with_given(job.goals).now
+    return as_given(job, reason, tokens, turns_kept=now.turns(), seconds=time.monotonic() - started, goals=goals)
+
+
+def settled(
+    session: Session,
+    messages: Sequence[BaseMessage],
+    config: PrunerConfig,
+    count: Callable[[Sequence[BaseMessage]], list[int]],
+    *,
+    overhead_tokens: int = 0,
+    background: Background | None = None,
+) -> tuple[Seen, int, Reason] | None:
+    """A list that only grew and needs nothing now: what is remembered of it, its size in tokens, and why it stays.
+
+    Args:
+        session: Whose list it is; the list is remembered there, or forgotten where there is more to look at.
+        messages: The list.
+        config: The limits.
+        count: Sizes of messages, in tokens.
+        overhead_tokens: Size of what is sent besides the list.
+        background: Where its compression may be under way.
+
+    Raises:
+        StorageBoundaryError: A message that came to it holds what is never sent.
+    """
+    before, session.seen = session.seen, None
+    if before is None:
+        return None
+    guard_messages(messages[len(before.measured.messages) :])
+    now = before.grown(messages, session.chain, count)
     if now is None:
         return None
-    tokens = now.tokens(job.overhead_tokens)
+    tokens = now.tokens(overhead_tokens)
     reason = Reason.BELOW_SOFT_LIMIT
-    if job.config.economic and (tokens >= job.session.weigh_from or has_work(job)):
+    session_id = session.history.session_id
+    if config.economic and (tokens >= session.weigh_from or has_work(background, session_id)):
         return None
-    if tokens >= job.config.soft_limit_tokens:
-        if tokens >= job.config.hard_limit_tokens or not under_way(job):
+    if tokens >= config.soft_limit_tokens:
+        if tokens >= config.hard_limit_tokens or not under_way(background, session_id):
             return None
         reason = Reason.IN_BACKGROUND
-    job.session.seen = now
-    goals = now.goals.with_given(job.goals).now
-    return as_given(job, reason, tokens, turns_kept=now.turns, seconds=time.monotonic() - started, goals=goals)
+    session.seen = now
+    return now, tokens, reason
 
 
 def _drafted(job: Job, request: CompressionRequest) -> EngineSteps[CompressionDraft]:
     """The draft of a list: what the background made of it, else what the strategy makes of it now."""
     calm = request.urgency is PruneUrgency.NONE
-    if calm and job.config.economic and has_work(job):
+    if calm and job.config.economic and has_work(job.background, job.session_id):
         request = replace(request, urgency=PruneUrgency.SOFT)
     draft = yield from take_up(job, request)
     if draft is not None:

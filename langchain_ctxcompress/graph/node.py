@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from langchain_core.messages import BaseMessage, SystemMessage
@@ -18,6 +20,7 @@ from langchain_ctxcompress.graph.compacting import COMPACT_KEY, flag_in, focus_a
 from langchain_ctxcompress.graph.overrides import Overrides
 from langchain_ctxcompress.graph.state import LLM_INPUT_KEY, STATE_KEY, messages_in, session_of, update_by_id, value_in
 from langchain_ctxcompress.graph.system_prompt import (
+    GOAL_KEY,
     SYSTEM_PROMPT_KEY,
     SystemPrompt,
     SystemPromptSource,
@@ -33,6 +36,9 @@ if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
 Mode = Literal["replace", "view"]
+
+_TOLD = (GOAL_KEY, SYSTEM_PROMPT_KEY, COMPACT_KEY)
+"""What a state may say besides its messages."""
 
 
 class CompressionNode(Runnable[Any, dict[str, Any]]):
@@ -110,6 +116,8 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
         messages = messages_in(input, self.messages_key)
         runtime = _runtime()
         overrides = Overrides.of(config, runtime.context if runtime else None)
+        if self._nothing_to_do(input, messages, config, runtime, overrides):
+            return {}
         settings = self._settings(input, messages, config, runtime, overrides)
         result = self.compressor.compress(messages, **settings)
         return self._update(input, messages, result, config, overrides)
@@ -119,9 +127,34 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
         messages = messages_in(input, self.messages_key)
         runtime = _runtime()
         overrides = Overrides.of(config, runtime.context if runtime else None)
+        if self._nothing_to_do(input, messages, config, runtime, overrides):
+            return {}
         settings = self._settings(input, messages, config, runtime, overrides)
         result = await self.compressor.acompress(messages, **settings)
         return self._update(input, messages, result, config, overrides)
+
+    def _nothing_to_do(
+        self,
+        state: Any,
+        messages: list[BaseMessage],
+        config: RunnableConfig | None,
+        runtime: Runtime[Any] | None,
+        overrides: Overrides,
+    ) -> bool:
+        """Whether the step is one of the many that need nothing and tell nothing: no settings and no result are made.
+
+        Where goals, a prompt or a wish are there, the step is looked at in full.
+        """
+        plain = self.mode == "replace" and overrides.none and self.goal is None and self._system_prompt.none
+        if not plain or any(value_in(state, key) for key in _TOLD) or focus_asked(state, messages) is not None:
+            return False
+        return self.compressor.leaves_alone(
+            messages,
+            session_id=session_of(config),
+            overhead_tokens=self.overhead_tokens,
+            store=runtime.store if runtime else None,
+            background=self.background,
+        )
 
     def _settings(
         self,
@@ -198,9 +231,15 @@ def _said(result: CompressionResult) -> dict[str, Any]:
 
 def _runtime() -> Runtime[Any] | None:
     """What the running graph offers: its store, its context, its `custom` stream; `None` outside of a graph."""
-    from langgraph.runtime import get_runtime
-
     try:
-        return get_runtime()
+        return _reader()()
     except (RuntimeError, KeyError):  # not in a graph
         return None
+
+
+@cache
+def _reader() -> Callable[[], Runtime[Any]]:
+    """LangGraph's own; an import statement at each step takes as long as the reading."""
+    from langgraph.runtime import get_runtime
+
+    return get_runtime

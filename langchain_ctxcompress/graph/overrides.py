@@ -76,6 +76,11 @@ class Overrides:
                 raise ConfigError(msg)
         return cls(limits, arguments, goal)
 
+    @property
+    def none(self) -> bool:
+        """Whether the run was given none."""
+        return self is _NONE
+
     def goal_or(self, own: Goals | None) -> Goals | None:
         """The goals of a thread whose state has none: its own, else those of the door."""
         return own if self.goal is None else self.goal

@@ -75,7 +75,10 @@ def session_of(config: RunnableConfig | None) -> str | None:
     thread = configurable.get("thread_id")
     if thread is None:
         return None
-    path = str(configurable.get("checkpoint_ns") or "").split("|")[:-1]  # the last part is the node itself
+    namespace = str(configurable.get("checkpoint_ns") or "")
+    if "|" not in namespace:
+        return str(thread)
+    path = namespace.split("|")[:-1]  # the last part is the node itself
     return "|".join((str(thread), *(part.split(":", 1)[0] for part in path)))
 
 

@@ -64,6 +64,11 @@ class SystemPromptSource:
         self._provider = provider
         self._takes_context = callable(provider) and _takes_an_argument(provider)
 
+    @property
+    def none(self) -> bool:
+        """Whether there is no prompt but the goals."""
+        return not self._provider
+
     def __call__(self, goals: Sequence[Goal], messages: Sequence[BaseMessage], state: Any = None) -> str:
         """The system prompt for these messages; `""` where there is nothing to say.
 

@@ -27,7 +27,7 @@ from langchain_ctxcompress.messages.marks import (
     was_asked,
 )
 from langchain_ctxcompress.messages.media import Medium, medium_of
-from langchain_ctxcompress.messages.repair import Repair, repair_messages
+from langchain_ctxcompress.messages.repair import Repair, in_order, repair_messages
 from langchain_ctxcompress.messages.turns import ConversationTurn, count_turns, newest_human, split_turns
 
 __all__ = [
@@ -50,6 +50,7 @@ __all__ = [
     "dividers",
     "ensure_ids",
     "extract_text_content",
+    "in_order",
     "is_derived",
     "is_only_reasoning",
     "is_pinned",

@@ -70,7 +70,7 @@ class _OpenStep:
 _NONE_OPEN = _OpenStep()
 
 
-def _in_order(messages: Sequence[BaseMessage]) -> bool:
+def in_order(messages: Sequence[BaseMessage]) -> bool:
     """Whether every result answers a call right before it and every call but those at the end has its result."""
     waiting: dict[CallKey, int] = {}
     for message in messages:
@@ -91,7 +91,7 @@ def repair_messages(messages: Sequence[BaseMessage]) -> Repair:
     Order and objects of the kept messages are the input's. A list that is legal comes back as it is. A pinned or system
     message is never dropped unless it is itself an orphan result, which no provider would accept.
     """
-    if _in_order(messages):
+    if in_order(messages):
         return Repair(list(messages))
     kept: list[BaseMessage] = []
     dropped: list[BaseMessage] = []

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import gc
+import logging
 import weakref
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langgraph.store.memory import InMemoryStore
 
-from langchain_ctxcompress import ContextCompressor, PrunerConfig
+from langchain_ctxcompress import ContextCompressor, Goal, PrunerConfig
 from langchain_ctxcompress.engine import stages
 from langchain_ctxcompress.engine.sessions import MOST_LISTS
 from langchain_ctxcompress.storage.view import Reach
@@ -185,3 +187,56 @@ def test_a_step_reads_no_chain_of_checkpoints_anew(compressions, monkeypatch):
         messages = [*messages, HumanMessage("so", id="step" if not step else f"step{step}")]
         assert compressor.compress(messages, config=wide).reason is Reason.BELOW_SOFT_LIMIT
     assert not read
+
+
+@given(
+    conversations(max_messages=40, ids="all"),
+    st.lists(st.tuples(st.integers(1, 6), st.booleans()), min_size=1, max_size=8),
+    st.integers(50, 4_000),
+    st.integers(0, 300),
+)
+def test_a_list_is_left_alone_only_where_a_look_at_all_of_it_would_leave_it(messages, steps, soft, overhead):
+    """Whoever is asked first says nothing else, and what is remembered of the list says the same later."""
+    config = PrunerConfig(soft_limit_tokens=soft, hard_limit_tokens=100_000)
+    growing, asked = (ContextCompressor(config=config, session_id="s") for _ in range(2))
+    end = 0
+    for step, ask in steps:
+        end += step
+        given_now, fresh = messages[:end], ContextCompressor(config=config, session_id="s")
+        whole = fresh.compress(given_now, overhead_tokens=overhead)
+        if whole.changed:
+            assert not asked.leaves_alone(given_now, overhead_tokens=overhead)
+            return
+        left = ask and asked.leaves_alone(given_now, overhead_tokens=overhead)
+        if not left:
+            assert said(asked.compress(given_now, overhead_tokens=overhead)) == said(whole)
+        assert said(growing.compress(given_now, overhead_tokens=overhead)) == said(whole)
+    assert said(asked.compress(messages[:end], overhead_tokens=overhead)) == said(whole)
+
+
+def test_most_steps_are_left_alone(looked):
+    compressor = ContextCompressor(config=PrunerConfig())
+    messages = exchanges(50)
+    assert not compressor.leaves_alone(messages), "nothing is known of it yet"
+    compressor.compress(messages)
+    for number in range(5):
+        messages = [*messages, HumanMessage("and then?", id=f"h{number}"), AIMessage("this", id=f"a{number}")]
+        assert compressor.leaves_alone(messages)
+    result = compressor.compress(messages)
+    assert looked == [100]
+    assert (result.turns_kept, result.tokens_after) == (55, sum(compressor.count(messages)))
+
+
+@pytest.mark.parametrize("case", ["debug", "disabled", "another store", "goals", "orphan", "over the soft limit"])
+def test_where_there_is_more_to_say_a_list_is_not_left_alone(case, caplog):
+    config = PrunerConfig(soft_limit_tokens=3_000, enabled=case != "disabled")
+    compressor = ContextCompressor(config=config)
+    messages = exchanges(20)
+    goal = Goal(description="Refund the order.") if case == "goals" else None
+    compressor.compress(messages, goal=goal, force=case == "goals")
+    messages = compressor.compress(messages, goal=goal).messages
+    more = {"orphan": ToolMessage("x", tool_call_id="x", id="o"), "over the soft limit": HumanMessage("w " * 9_000)}
+    with caplog.at_level(logging.DEBUG if case == "debug" else logging.INFO, logger="langchain_ctxcompress.compressor"):
+        store = InMemoryStore() if case == "another store" else None
+        grown = [*messages, more.get(case, HumanMessage("so", id="so"))]
+        assert not compressor.leaves_alone(grown, store=store)

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
@@ -330,3 +332,44 @@ def test_pins_and_system_prompt_stay_in_the_state():
         state, CompressionNode(config=PrunerConfig.for_limit(LIMIT)).invoke({"messages": state})["messages"]
     )
     assert [m.content for m in state[:2]] == ["You sell shoes.", "Never call me Bob."]
+
+
+class LooksAlways(ContextCompressor):
+    """Never says from what is new alone that a list needs nothing."""
+
+    def leaves_alone(self, messages: Any, **settings: Any) -> bool:
+        return False
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {"messages": st.integers(0, 3)},
+            optional={
+                "ctx_goal": st.sampled_from([None, [], {"description": "Refund the order."}]),
+                "ctx_system_prompt": st.sampled_from(["", "Be brief."]),
+                "ctxcompress_compact": st.sampled_from([None, False, True, "the SQL"]),
+            },
+        ),
+        max_size=6,
+    ),
+    st.sampled_from(["replace", "view"]),
+    st.sampled_from([None, "Be kind."]),
+)
+def test_what_a_step_that_needs_nothing_says_is_what_a_whole_look_says(
+    states: list[dict[str, Any]], mode: str, prompt: str | None
+) -> None:
+    config = PrunerConfig(soft_limit_tokens=900, hard_limit_tokens=4_000)
+    nodes = [
+        CompressionNode(kind(config=config, session_id="s"), mode=mode, system_prompt=prompt)  # type: ignore[arg-type]
+        for kind in (ContextCompressor, LooksAlways)
+    ]
+    messages: list[BaseMessage] = []
+    for state in states:
+        for _ in range(state["messages"]):
+            place = len(messages)
+            messages.append(HumanMessage(words(place), id=f"h{place}"))
+            messages.append(AIMessage("So it is.", id=f"a{place}"))
+        first, second = (node.invoke({**state, "messages": list(messages)}) for node in nodes)
+        assert first == second
