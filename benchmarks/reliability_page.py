@@ -126,8 +126,10 @@ def _machine(record: dict[str, Any]) -> list[str]:
         ),
         f"```sh\n{record['command']}\n```",
         (
-            "What it found, and what has a test of its own now: in view mode, one failed write sent the model the whole"
-            " conversation again, although all that had been replaced before was archived."
+            "What it found, and what has a test of its own now: in view mode, one failed write or read sent the model"
+            " the whole conversation again, although all that had been replaced before was archived; a summary message"
+            " that was put back could stand at a place, or under an id, that belonged to a message which had been"
+            " pinned, deleted or sent again; a message that a client sent again behind all others could come back."
         ),
     ]
 
