@@ -53,6 +53,46 @@ class LedgerDraft:
     seen_paths: set[str] = field(default_factory=set)
     results: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=_RESULTS_AT_HAND))
     """The newest tool results as a whole, with the names of their messages."""
+    waiting: list[int] = field(default_factory=list)
+    """The places of open requests that nothing answers yet; each message looks at these alone, not at all requests."""
+    replied: list[int] = field(default_factory=list)
+    """The places of open requests that were answered."""
+    last_finished: int = -1
+    """The greatest place of a finished request."""
+
+    def ask(self, request: Request) -> None:
+        """Add an open request."""
+        self.waiting.append(len(self.requests))
+        self.requests.append(request)
+
+    def answer(self) -> None:
+        """An AI message that calls no tool answers what is open; one that does is still at work."""
+        for place in self.waiting:
+            self.requests[place] = self.requests[place].model_copy(update={"answered": True})
+        self.replied += self.waiting
+        self.waiting = []
+        if self.asked_before == "undone":
+            self.asked_before = "redone"
+        self.asked_before = self.asked_before or "answered"
+
+    def go_on(self, *, complains: bool) -> None:
+        """A new human message finishes what was answered; one that says that it is not done leaves the last one open.
+
+        Args:
+            complains: Whether it says so.
+        """
+        last = max((self.last_finished, *self.replied))
+        for place in self.replied:
+            undone = complains and place == last
+            update: dict[str, Any] = {"answered": False} if undone else {"status": "finished"}
+            self.requests[place] = self.requests[place].model_copy(update=update)
+            if undone:
+                self.waiting.append(place)
+            else:
+                self.last_finished = max(self.last_finished, place)
+        self.replied = []
+        if self.asked_before in {"answered", "redone"}:
+            self.asked_before = "undone" if complains and last < 0 else "finished"
 
 
 def read_answer(draft: LedgerDraft, messages: Sequence[BaseMessage], index: int, source: str) -> None:
@@ -64,7 +104,7 @@ def read_answer(draft: LedgerDraft, messages: Sequence[BaseMessage], index: int,
             _read_call(draft, call["name"], call["args"], source, index, failed=call["id"] in failed)
     text = extract_text_content(message)
     if text.strip() and not getattr(message, "tool_calls", None):
-        answer_requests(draft)
+        draft.answer()
     for line in own_lines(text[: 4 * SCANNED]) if _AI_DECISION in text.lower() else ():
         body = line.strip().lstrip("-*• ")
         if body.lower().startswith(_AI_DECISION) and len(body) < 1_000:
@@ -73,17 +113,6 @@ def read_answer(draft: LedgerDraft, messages: Sequence[BaseMessage], index: int,
             record = DecisionRecord(text=said, sources=(source,), order=index, weight=0.8, key=key)
             draft.decisions += [record] if said else []
     _add_values(draft, text[:SCANNED], source, index, by="ai", limit=_VALUES_OF_RESULT)
-
-
-def answer_requests(draft: LedgerDraft) -> None:
-    """An AI message that calls no tool answers what is open; one that does is still at work."""
-    draft.requests = [
-        request.model_copy(update={"answered": True}) if request.status == "open" else request
-        for request in draft.requests
-    ]
-    if draft.asked_before == "undone":
-        draft.asked_before = "redone"
-    draft.asked_before = draft.asked_before or "answered"
 
 
 def read_result(draft: LedgerDraft, text: str, source: str, order: int, *, cleared: bool = False) -> None:

@@ -139,7 +139,7 @@ def _read_human(draft: LedgerDraft, text: str, place: _Place, heard: _Heard) -> 
     if judgements:
         reply = reply_of(judgements)
         draft.first_reply = reply if draft.first_reply == "none" else draft.first_reply
-        _close_requests(draft, complains=reply == "not_done")
+        draft.go_on(complains=reply == "not_done")
     for sentence, judgement in zip(said, judgements, strict=True):
         within = _lasting_clauses(sentence, judgement, heard)
         _add_statement(draft, judgement, place, values_alone=bool(within))
@@ -271,16 +271,4 @@ def _add_request(draft: LedgerDraft, judgements: list[Judgement], place: _Place)
             weight=round(min(1.0, best_weight), 3),
             key=tuple(sorted(best.reading.content)),
         )
-        draft.requests.append(record)
-
-
-def _close_requests(draft: LedgerDraft, *, complains: bool) -> None:
-    """A new human message finishes what was answered; one that says that it is not done leaves the last one open."""
-    last = max((place for place, request in enumerate(draft.requests) if request.answered), default=-1)
-    for place, request in enumerate(draft.requests):
-        if request.status == "open" and request.answered:
-            undone = complains and place == last
-            update: dict[str, Any] = {"answered": False} if undone else {"status": "finished"}
-            draft.requests[place] = request.model_copy(update=update)
-    if draft.asked_before in {"answered", "redone"}:
-        draft.asked_before = "undone" if complains and last < 0 else "finished"
+        draft.ask(record)
