@@ -39,7 +39,7 @@ _FEW_WORDS = 6
 _SURE_AS_A_WHOLE = 0.5
 _SURE_CLAUSE = 0.6
 _LONG, _LONG_MOMENT, _SIGNS_OF_WORD = 16, 9, 2.5
-"""Words of a sentence whose clauses are looked at one by one, and of one that is worth nothing as a whole."""
+"""Words of a sentence whose clauses are looked at one by one, and of one that is worth little as a whole."""
 
 _LEAST_CLAUSE, _LEAST_TOPIC = 4, 2
 _TOLD_FOR_GOOD = ("scope", "universal", "must", "prefer", "norm", "not")
@@ -154,7 +154,7 @@ def _lasting_clauses(sentence: Sentence, judged: Judgement, heard: _Heard) -> li
     A clause has less around it that would show what it is: it must say more to be a rule than a sentence must.
     """
     size = len(judged.reading.words) / (_SIGNS_OF_WORD if judged.reading.unspaced else 1)
-    long = size > (_LONG_MOMENT if judged.kind == "moment" else _LONG)
+    long = size > (_LONG_MOMENT if judged.weight < _TOLD else _LONG)
     asks = judged.text.endswith(("?", "？", "؟"))  # also a question by which something is told for good
     whole = 0.0 if asks else judged.weight
     if (judged.kind == "rule" and not asks) or sentence.bullet or whole >= _SURE_AS_A_WHOLE or not long:
@@ -162,11 +162,12 @@ def _lasting_clauses(sentence: Sentence, judged: Judgement, heard: _Heard) -> li
     found: list[Judgement] = []
     for clause in clauses(sentence):
         reading = read(clause.told.spoken)
-        if not (reading.has(*_TOLD_FOR_GOOD, "self") or not PEOPLE.isdisjoint(reading.words[:_LEAST_CLAUSE])):
+        if not (reading.has(*_TOLD_FOR_GOOD, "self", "hold") or not PEOPLE.isdisjoint(reading.words[:_LEAST_CLAUSE])):
             continue
         told = judge(clause.told, heard.novelty(reading.content))
         fit = len(reading.words) >= _LEAST_CLAUSE and len(reading.content) >= _LEAST_TOPIC and not told.question
-        if fit and told.weight > max(whole, _TOLD) and (told.trait or told.reading.has(*_TOLD_FOR_GOOD)):
+        lasts = told.trait or told.kind == "rule" or told.reading.has(*_TOLD_FOR_GOOD)
+        if fit and told.weight > max(whole, _TOLD) and lasts:
             sure = told.kind == "rule" and told.weight >= _SURE_CLAUSE
             found.append(replace(told, text=clause.text, kind="rule" if sure else "fact"))
     return found

@@ -26,6 +26,14 @@ _HOLDING = 1.2
 _LEAST_WORDS = 4
 _FEW_UNSPACED = 5
 _REPORTED_WITHIN = 5
+_NO_SUCH = word_set(
+    """
+    no kein keine keinen keinerlei pas aucun aucune sin ningún ninguna nessun nessuna niente nenhum nenhuma sem geen
+    inga ingen żadnych никаких никакого
+    """
+)
+_VERBS = word_set("is are was were it's that's i'm can could will would should am be been has had does did do")
+_LEAST_BANNED = 2
 _CLAUSE = re.compile(r"[,;:—–]\s+|\s[-—–]\s|[，、；。]")
 _LEADS = JOINING | word_set("so then just please also now always bitte por favor per favore proszę пожалуйста lütfen")
 _CHOOSING = word_set("keep garde gardez behalte conserva conserve")
@@ -51,11 +59,21 @@ def standing(reading: Reading, *, imperative: bool, question: bool) -> float:
         score += 0.6
     if imperative and reading.has("not"):
         score += 0.9
+    if _is_verbless_ban(reading):
+        score += 0.9
     if imperative and reading.has("limit", "condition"):
         score += 0.3
     if reading.has("past") and (not told or (not ordered and reading.cues["past"] < _REPORTED_WITHIN)):
         score -= 0.8  # "at no point did I …" tells what was
     return score - (1.0 if question else 0.0)
+
+
+def _is_verbless_ban(reading: Reading) -> bool:
+    """Whether it is a noun under a word that denies it, and nothing that tells: "no loans with a variable rate"."""
+    if reading.unspaced or not reading.words or reading.words[0] not in _NO_SUCH:
+        return False
+    tells = reading.has("past", "state", "you", "want", "ask", "ack", "feel", "now", "trouble", "done")
+    return len(reading.content) >= _LEAST_BANNED and not tells and _VERBS.isdisjoint(reading.words)
 
 
 def holding(spoken: str) -> float:

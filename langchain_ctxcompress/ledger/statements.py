@@ -359,6 +359,14 @@ def _subject(spoken: str) -> tuple[str, ...]:
 def _passing(reading: Reading, *, question: bool, held: bool) -> float:
     """How much a sentence belongs to this moment alone: it asks, answers, reports, or points at what was just said."""
     score = sum(_PASSING[group] for group in reading.cues if group in _PASSING)
+    told = reading.has("must", "universal", "scope", "norm")
+    if told and "trouble" in reading.cues:
+        score -= _PASSING["trouble"]  # a rule about errors is no trouble
+    # "I want to see the draft before the others do" is a condition of all that follows.
+    conditioned = "want" in reading.cues and reading.has("limit", "condition") and not reading.has("universal")
+    score -= _PASSING["want"] / 2 if conditioned else 0.0
+    if (held or conditioned) and not question and reading.cues.get("ask", 0) >= _LEAD_WORDS:
+        score -= _PASSING["ask"]  # "keep the files where they are" asks for nothing
     words = len(reading.words) / (_UNSPACED_WORD if reading.unspaced else 1)
     if question:
         score += 2.2
@@ -371,7 +379,7 @@ def _passing(reading: Reading, *, question: bool, held: bool) -> float:
         score += 0.8
     if reading.words and reading.words[0] in POINTING:
         score += 1.4
-    if reading.cues.get("self") == 0 and not reading.unspaced and reading.words[0] in _SPEAKING:
+    if reading.cues.get("self") == 0 and not conditioned and not reading.unspaced and reading.words[0] in _SPEAKING:
         score += 1.0
     return score
 

@@ -50,6 +50,7 @@ _HOST = re.compile(r"(?:[a-z0-9][a-z0-9-]*\.){1,6}[a-z]{2,12}(?::\d{1,5})?")
 _PHONE = re.compile(r"\+?\(?\d{1,4}\)?(?:[-.\u2011]\d{2,5}){2,5}|\+\d{7,15}")
 _ID = re.compile(r"#?(?=[\w#/-]*\d)(?=[\w-]*[A-Za-z_#])#?[A-Za-z0-9][\w-]*")
 _HASH_NUMBER = re.compile(r"#\d{1,12}")
+_FILE_NUMBER = re.compile(r"\d{3,8}/\d{2,4}")  # of a court or an office: number and year
 _PLAIN_NUMBER = re.compile(rf"[+-]?(?:{_NUMBER})")
 _ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|º|ª|°|\.|e|de|:e)?", re.IGNORECASE)
 _SHOUT = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
@@ -291,7 +292,7 @@ def _judge_single(piece: str, before: str) -> str:
         return "version"
     if _HASH.fullmatch(piece) and not piece.isdigit() and any(char.isalpha() for char in piece):
         return "hash"
-    if _HASH_NUMBER.fullmatch(piece):
+    if _HASH_NUMBER.fullmatch(piece) or _FILE_NUMBER.fullmatch(piece):
         return "id"
     if _PLAIN_NUMBER.fullmatch(piece):
         return "number" if sum(char.isdigit() for char in piece) >= 4 else "quantity"

@@ -70,3 +70,24 @@ def test_clauses_are_the_words_of_the_sentence_in_their_order(parts: list[str]) 
     found = clauses(Sentence(text, text, "", bullet=False))
     assert all(clause.text in text and clause.told.text in clause.text for clause in found)
     assert len(found) != 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No flights with Bravo Air, ever since they lost my cello.",
+        "Keine Anrufe beim Notar ohne mich.",
+        "Никаких гостиниц без лифта.",
+    ],
+)
+def test_g5_a_ban_without_a_verb_is_kept(text: str) -> None:
+    kept = statements(said("What about the second of the two offers?", text, "And the first one?"))
+    assert any(part in text and len(part) * 3 > len(text) for part in kept)
+
+
+def test_g5_what_is_to_stay_as_it_is_is_kept_out_of_the_middle_of_a_list_of_tasks() -> None:
+    text = (
+        "Sort the photos by year, make a contact sheet for each folder, keep the raw files where they are because the"
+        " backup script depends on the paths, and tell me how many duplicates you find."
+    )
+    assert any("keep the raw files where they are" in part for part in statements(said(text)))
