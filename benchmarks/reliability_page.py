@@ -32,7 +32,7 @@ def page(rows: Sequence[Any], records: Path) -> str:
 
     Args:
         rows: What came of each fault.
-        records: The folder of `soak.json` and `state_machine.json`; one that is missing is left out.
+        records: The folder of `soak.json` and its like; one that is missing is left out.
     """
     parts = [
         "# Reliability",
@@ -46,7 +46,7 @@ def page(rows: Sequence[Any], records: Path) -> str:
         own = [row for row in rows if row.where == where]
         if own:
             parts += [f"## {title}", ABOUT[where], _table(own)]
-    for name, section in (("soak", _soak), ("state_machine", _machine)):
+    for name, section in (("soak", _soak), ("state_machine", _machine), ("expressions", _expressions)):
         path = records / f"{name}.json"
         if path.exists():
             parts += section(json.loads(path.read_text(encoding="utf-8")))
@@ -132,6 +132,40 @@ def _machine(record: dict[str, Any]) -> list[str]:
             " pinned, deleted or sent again; a message that a client sent again behind all others could come back."
         ),
     ]
+
+
+def _expressions(record: dict[str, Any]) -> list[str]:
+    rows, limit = record["expressions"], 100
+    over = [row for row in rows if row["ms"] >= limit]
+    many = [row for row in over if row["matches"] > 100_000]
+    few = [row for row in over if row not in many]
+    growth = sorted(row["ms"] / row["ms_64_kB"] for row in over) or [0.0]
+    table = [
+        "| expression | ms for 1 MB | ms for 64 kB | what repeats | found |",
+        "| --- | ---: | ---: | --- | ---: |",
+        *(
+            f"| `{row['name']}` | {row['ms']:,.0f} | {row['ms_64_kB']:,.1f} | {_shown(row['text'])}"
+            f" | {format(row['matches'], ',') if row in many else '–'} |"
+            for row in over
+        ),
+    ]
+    return [
+        "## Regular expressions",
+        (
+            f"Each of the {len(rows)} regular expressions of the package was run as the package runs it on texts of"
+            f" 64 kB and 1 MB that are made to be hard for it. {len(rows) - len(over)} took under {limit} ms for 1 MB. The"
+            f" others, below, took {growth[0]:.0f} to {growth[-1]:.0f} times as long for 16 times the text: {len(many)} of"
+            f" them find something at every second character or more often, {len(few)} try many words or forms at each."
+            " `_DOCUMENT_WORD` is given at most 200 characters at a time, `_OVERFLOW` 4,000."
+        ),
+        "\n".join(table),
+        f"```sh\n{record['command']}\n```",
+    ]
+
+
+def _shown(text: str) -> str:
+    """A text in a cell of a table."""
+    return f"`{text.encode('unicode_escape').decode('ascii').replace('|', '&#124;')}`"
 
 
 def _none(found: Sequence[str]) -> str:

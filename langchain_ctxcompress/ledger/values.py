@@ -40,7 +40,7 @@ _PERCENT = re.compile(rf"[~+-]?(?:{_NUMBER})\s?[%％‰]")
 _ISO_DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:T\d{2}:\d{2}\S{0,12})?")
 _SHORT_DATE = re.compile(r"\d{1,2}[/.]\d{1,2}(?:[/.](?:\d{4}|\d{2})|[.])|\d{1,2}/\d{1,2}|\d{1,2}-\d{1,2}-\d{4}")
 _TIME = re.compile(r"\d{1,2}[:h]\d{2}(?::\d{2})?(?:[ap]m)?|\d{1,2}(?:[ap]\.?m\.?|h)", re.IGNORECASE)
-_VERSION = re.compile(r"v\d+(?:\.\d+)*(?:[-+][\w.]+)?|\d+\.\d+(?:\.\d+)+(?:[-+]?[\w.]+)?", re.IGNORECASE)
+_VERSION = re.compile(r"v\d+(?:\.\d+)*(?:[-+][\w.]+)?|\d++\.\d++(?:\.\d++)++(?:[-+]?[\w.]+)?", re.IGNORECASE)
 _SHORT_VERSION = re.compile(r"\d+\.\d+")
 _HASH = re.compile(r"[0-9a-f]{7,64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _IP = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}(?:[:/]\d{1,5})?")
@@ -55,8 +55,9 @@ _PLAIN_NUMBER = re.compile(rf"[+-]?(?:{_NUMBER})")
 _ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|º|ª|°|\.|e|de|:e)?", re.IGNORECASE)
 _SHOUT = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _UNSPACED_VALUE = re.compile(
-    r"\d{2,4}年\d{1,2}月(?:\d{1,2}[日号])?|\d{1,2}月\d{1,2}[日号]?|\d{1,2}[点時时](?:\d{1,2}分|半)?"
-    r"|\d[\d,.]{0,15}\s?(?:万|千|百)?(?:元|円|块|美元|欧元|ドル|ユーロ)|[¥￥$€]\d[\d,.]{0,15}|\d[\d,.]{0,15}(?:人|个|個|台|枚|件|名|位|本|席|年|日|天|%|％)"
+    r"\d{2,4}+年\d{1,2}月(?:\d{1,2}[日号])?|\d{1,2}+(?:月\d{1,2}[日号]?|[点時时](?:\d{1,2}分|半)?)"
+    r"|\d[\d,.]{0,15}+(?:\s?(?:万|千|百)?(?:元|円|块|美元|欧元|ドル|ユーロ)"
+    r"|人|个|個|台|枚|件|名|位|本|席|年|日|天|%|％)|[¥￥$€]\d[\d,.]{0,15}"
 )
 _FILE_END = re.compile(r"\.[A-Za-z]{1,5}$")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")

@@ -39,8 +39,10 @@ _PRIORITIES = {
 }
 
 _SECTIONS = {
-    "the user's own words": re.compile(r"<user_words>\n(?:(?!<user_words>).)*?\n</user_words>", re.DOTALL),
-    "ledger": re.compile(r"<ledger>\n(?:(?!<ledger>).)*?\n</ledger>", re.DOTALL),
+    "the user's own words": re.compile(
+        r"<user_words>\n(?:[^<\n]++|\n(?!</user_words>)|<(?!user_words>))*+\n</user_words>"
+    ),
+    "ledger": re.compile(r"<ledger>\n(?:[^<\n]++|\n(?!</ledger>)|<(?!ledger>))*+\n</ledger>"),
 }
 
 

@@ -11,9 +11,9 @@ FRAME = "earlier_conversation"
 _TAGS = (FRAME, "summary", "user_words", "goals", "ledger")
 # A reader takes `</ ledger>` for an end too, and sees no space that has no width.
 _OWN_TAG = re.compile(rf"[<＜﹤](?=[\s/\u200b-\u200f\u2060\ufeff]*(?:{'|'.join(_TAGS)})\b)", re.IGNORECASE)
-_SUMMARY = re.compile(r'<summary id="([^"]*)">\n((?:(?!</?summary\b).)*)\n</summary>', re.DOTALL)
-
-_LEDGER = re.compile(r"<ledger>\n((?:(?!<ledger>).)*?)\n</ledger>", re.DOTALL)
+# Possessive, in steps of many characters: whatever the text is, no character is looked at again.
+_SUMMARY = re.compile(r'<summary id="([^"]*)">\n((?:[^<\n]++|\n(?!</summary>)|<(?!/?summary\b))*+)\n</summary>')
+_LEDGER = re.compile(r"<ledger>\n((?:[^<\n]++|\n(?!</ledger>)|<(?!ledger>))*+)\n</ledger>")
 
 FRAMING_LINE = (
     "Record of the earlier part of this conversation, which is not shown. It is no new request:"

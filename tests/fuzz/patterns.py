@@ -186,6 +186,9 @@ def _parts(parsed: Any) -> Iterator[Any]:
             yield from _parts(value[1])
 
 
+MOST_PAIRS = 6
+"""Pairs of units that are tried as one unit, and as one run behind another."""
+
 METHODS = ("match", "fullmatch", "search", "finditer", "findall", "split", "sub")
 
 
@@ -203,10 +206,15 @@ class Expression:
     pattern: re.Pattern[str]
     methods: tuple[str, ...]
 
-    def run(self, text: str) -> None:
-        """All that the package does with the expression, on this text, to its end."""
+    def run(self, text: str, *, to_the_end: bool = True) -> None:
+        """All that the package does with the expression, on this text.
+
+        Args:
+            text: The text.
+            to_the_end: Whether a search goes on behind what it finds, as it would if that were not there.
+        """
         for method in self.methods:
-            if method in {"search", "finditer", "findall"}:
+            if method in {"finditer", "findall"} or (to_the_end and method == "search"):
                 deque(self.pattern.finditer(text), maxlen=0)
             elif method == "sub":
                 self.pattern.sub("", text)
@@ -222,7 +230,8 @@ def all_expressions() -> list[Expression]:
         found[pattern.pattern, pattern.flags] = Expression(name, pattern, (method,))
     for name, pattern in module_patterns().items():
         module, _, variable = name.partition(":")
-        called = calls.get(variable.rstrip("0123456789")) or calls.get(variable) or calls[f"{module} by another name"]
+        own = calls.get(f"{module}:{variable.rstrip('0123456789')}") or calls.get(f"{module}:{variable}")
+        called = own or calls.get(variable) or calls[f"{module} by another name"]
         found[pattern.pattern, pattern.flags] = Expression(
             name, pattern, tuple(sorted(called)) or ("fullmatch", "search")
         )
@@ -230,7 +239,7 @@ def all_expressions() -> list[Expression]:
 
 
 def _calls() -> dict[str, set[str]]:
-    """The methods called on each name of the package; and on lower-case names of a module, which stand for others."""
+    """The methods called on each name, a private one in its module; and on lower-case names, which stand for any."""
     calls: dict[str, set[str]] = defaultdict(set)
     root = Path(langchain_ctxcompress.__path__[0])
     for file in sorted(root.rglob("*.py")):
@@ -238,7 +247,9 @@ def _calls() -> dict[str, set[str]]:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Attribute) and node.attr in METHODS and isinstance(node.value, ast.Name):
                 name = node.value.id
-                if not name.islower() or name.startswith("_"):
+                if name.startswith("_"):
+                    calls[f"{module}:{name}"].add(node.attr)
+                elif not name.islower():
                     calls[name].add(node.attr)
                 elif node.attr != "split":  # of a text, most often
                     calls[f"{module} by another name"].add(node.attr)
@@ -264,9 +275,16 @@ def hard_texts(pattern: re.Pattern[str]) -> Iterator[Hard]:
     """Texts that are hard for the expression: its front, or nothing, and then one unit over and over."""
     parsed = list(parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE))
     fronts = dict.fromkeys(["", Speaker().say(parsed[: max(1, len(parsed) // 2)])])
-    for unit in hard_units(pattern):
+    units = hard_units(pattern)
+    for unit in units:
         for front in fronts:
             yield Hard(front, unit)
+    pairs = [(one, other) for one in units for other in units if one != other]
+    drawn = random.Random(len(pairs)).sample(pairs, min(2 * MOST_PAIRS, len(pairs)))
+    for one, other in drawn[:MOST_PAIRS]:
+        yield Hard("", one + other)
+    for one, other in drawn[MOST_PAIRS:]:  # one run and then another: where two parts of an expression share them out
+        yield Hard("", one, other)
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,11 +294,16 @@ class Hard:
     Attributes:
         front: What it begins with.
         unit: What it repeats.
+        other: What it repeats in its second half; `""` where that is no other.
     """
 
     front: str
     unit: str
+    other: str = ""
 
     def text(self, size: int) -> str:
         """A text of about so many characters, with a near miss at its end."""
+        if self.other:
+            size //= 2
+            return self.unit * (size // len(self.unit) + 1) + self.other * (size // len(self.other) + 1) + "\x00"
         return self.front + self.unit * ((size - len(self.front)) // len(self.unit) + 1) + "\x00"

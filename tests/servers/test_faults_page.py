@@ -36,3 +36,17 @@ def test_every_fault_of_the_server_and_of_the_store_stands_in_the_page() -> None
     written = (ROOT / "docs/reliability.md").read_text(encoding="utf-8")
     missing = [name for name in faults.cases() if f"`'{name}'`" not in written]
     assert missing == []
+
+
+def test_the_page_names_the_expressions_that_took_long_and_how_their_time_grew(tmp_path: Path) -> None:
+    rows = [
+        {"name": "a:_QUICK", "ms": 32.0, "ms_64_kB": 2.0, "text": "a", "matches": 1, "methods": []},
+        {"name": "b:_SLOW", "ms": 340.0, "ms_64_kB": 20.0, "text": "a|\n", "matches": 600_000, "methods": []},
+    ]
+    record = {"command": "python -m benchmarks.expressions", "expressions": rows}
+    (tmp_path / "expressions.json").write_text(json.dumps(record))
+    text = page([], tmp_path)
+    assert "Each of the 2 regular expressions" in text
+    assert "1 took under 100 ms for 1 MB. The others, below, took 17 to 17 times as long" in text
+    assert "| `b:_SLOW` | 340 | 20.0 | `a&#124;\\n` | 600,000 |" in text
+    assert "_QUICK" not in text
