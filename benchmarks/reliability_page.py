@@ -153,9 +153,9 @@ def _expressions(record: dict[str, Any]) -> list[str]:
         "## Regular expressions",
         (
             f"Each of the {len(rows)} regular expressions of the package was run as the package runs it on texts of"
-            f" 64 kB and 1 MB that are made to be hard for it. {len(rows) - len(over)} took under {limit} ms for 1 MB. The"
-            f" others, below, took {growth[0]:.0f} to {growth[-1]:.0f} times as long for 16 times the text: {len(many)} of"
-            f" them find something at every second character or more often, {len(few)} try many words or forms at each."
+            f" 64 kB and 1 MB that are made to be hard for it. {len(rows) - len(over)} took under {limit} ms for 1 MB."
+            f" The others, below, took {growth[0]:.0f} to {growth[-1]:.0f} times as long for 16 times the text:"
+            f" {len(many)} find something at every second character or more often, {len(few)} try many forms at each."
             " `_DOCUMENT_WORD` is given at most 200 characters at a time, `_OVERFLOW` 4,000."
         ),
         "\n".join(table),
