@@ -116,9 +116,14 @@ class Boundaries:
     @cached_property
     def legal_cuts(self) -> frozenset[int]:
         """Every legal cut, from 0 to the number of messages, both included."""
+        return frozenset(self._in_order)
+
+    @cached_property
+    def _in_order(self) -> list[int]:
+        """The legal cuts, the first first."""
         forbidden = {index for rule in self._rules for index in rule(self._messages)}
         forbidden -= {0, len(self._messages)}  # the ends of the list are no cuts inside it
-        return frozenset(range(len(self._messages) + 1)) - forbidden
+        return [cut for cut in range(len(self._messages) + 1) if cut not in forbidden]
 
     def is_legal(self, cut: int) -> bool:
         """Whether the list may be cut before message `cut`."""
@@ -127,8 +132,7 @@ class Boundaries:
     @cached_property
     def spans(self) -> tuple[tuple[int, int], ...]:
         """The smallest spans that no rule lets be split, as `(start, end)` with `end` excluded, in order."""
-        cuts = sorted(self.legal_cuts)
-        return tuple(pairwise(cuts))
+        return tuple(pairwise(self._in_order))
 
     @cached_property
     def span_of(self) -> tuple[int, ...]:

@@ -126,7 +126,9 @@ def _block(block: Any, args: Mapping[str | None, Any]) -> Any:
 
 def _media(content: str | list[Any]) -> list[str]:
     """The media in a content by their kind: `[image]`, `2 x [image]`."""
-    blocks = [] if isinstance(content, str) else [block for block in content if isinstance(block, dict)]
+    if isinstance(content, str):
+        return []
+    blocks = [block for block in content if isinstance(block, dict)]
     kinds = Counter(medium for block in blocks if (medium := medium_of(block)))
     return [f"{number} x [{kind}]" if number > 1 else f"[{kind}]" for kind, number in kinds.items()]
 
