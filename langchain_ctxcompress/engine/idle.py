@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import is_
 
 from langchain_core.messages import BaseMessage
 
@@ -27,6 +28,7 @@ class Seen:
         step: The place of the last AI message: the turns before it do not change any more; 0 where there is none.
         head: The checkpoint it stands on.
         goals: The goals that the checkpoint holds.
+        standing: Its summary message, where it has one.
         closed: The place up to which turns were counted, which is that of an AI message or 0, and how many there are.
     """
 
@@ -34,13 +36,21 @@ class Seen:
     step: int
     head: CheckpointSummary | None
     goals: GoalSet
+    standing: tuple[BaseMessage, ...]
     closed: tuple[int, int]
 
     @classmethod
     def of(cls, measured: Measured, turns: int, head: CheckpointSummary | None) -> Seen:
         """What is to be remembered of a list."""
         step = _last_step(measured.messages)
-        return cls(measured, step, head, goals_of(head), (step, turns - count_turns(measured.messages[step:])))
+        standing = tuple(filter(is_summary, measured.messages))[:1]
+        closed = (step, turns - count_turns(measured.messages[step:]))
+        return cls(measured, step, head, goals_of(head), standing, closed)
+
+    def behind(self, messages: Sequence[BaseMessage]) -> int:
+        """The place from which on a list holds other objects than this one; 0 where it is not this one continued."""
+        before = self.measured.messages
+        return len(before) if len(messages) >= len(before) and all(map(is_, before, messages)) else 0
 
     def turns(self) -> int:
         """Its turns; counted are those that came since it was last asked, and asked is for a result."""
@@ -81,12 +91,12 @@ class Seen:
         if chain.records and (self.head is None or any(map(chain.reach(self.head).touches, new))):
             return None
         if not new:
-            return Seen(self.measured.again(messages), self.step, self.head, self.goals, self.closed)
+            return Seen(self.measured.again(messages), self.step, self.head, self.goals, self.standing, self.closed)
         tail = messages[self.step :]
         if not in_order(tail):
             return None
         measured = self.measured.grown(messages, count)
-        return Seen(measured, self.step + _last_step(tail), self.head, self.goals, self.closed)
+        return Seen(measured, self.step + _last_step(tail), self.head, self.goals, self.standing, self.closed)
 
 
 def stale_in(messages: Sequence[BaseMessage], head: CheckpointSummary | None) -> int:

@@ -67,9 +67,11 @@ def _compress(job: Job) -> EngineSteps[CompressionResult]:
     if not job.config.enabled:
         _check(job.messages)
         return as_given(job, Reason.DISABLED)
-    if job.session.seen is not None and job.session.chain.partial:  # a message that comes back is told by the store
-        _check(job.messages)
-        yield from _storing(job.session.look(job.messages))
+    if (seen := job.session.seen) is not None and job.session.chain.partial:
+        # A message that comes back is told by the store; it was asked for those that were there before.
+        start = seen.behind(job.messages)
+        _check(job.messages, start)
+        yield from _storing(job.session.look([*seen.standing, *job.messages[start:]] if start else job.messages))
     if (same := idle(job)) is not None:
         return same
     _check(job.messages)
@@ -160,7 +162,7 @@ def settled(
     before, session.seen = session.seen, None
     if before is None:
         return None
-    guard_messages(messages[len(before.measured.messages) :])
+    guard_messages(messages, start=len(before.measured.messages))
     now = before.grown(messages, session.chain, count)
     if now is None:
         return None
@@ -244,10 +246,10 @@ def view(job: Job) -> EngineSteps[list[BaseMessage]]:
     return found.messages
 
 
-def _check(messages: Sequence[BaseMessage]) -> None:
+def _check(messages: Sequence[BaseMessage], start: int = 0) -> None:
     """Refuse what is no message, and what is kept and never sent (S4): the list is the main model's prompt."""
-    guard_messages(messages)
-    for place, message in enumerate(messages):
+    guard_messages(messages, start=start)
+    for place, message in enumerate(messages[start:], start):
         if not isinstance(message, BaseMessage):
             msg = (
                 f"item {place} of messages is a {type(message).__name__}, not a LangChain message:"

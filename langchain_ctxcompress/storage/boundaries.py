@@ -95,13 +95,17 @@ def guard_prompt(prompt: object) -> None:
     _prevent(prompt, snapshots=True, history=True, quoted=False)
 
 
-def guard_messages(messages: Sequence[object]) -> None:
+def guard_messages(messages: Sequence[object], *, start: int = 0) -> None:
     """As `guard_prompt`, for a list on its way to the main model. An ordinary text costs one look for the mark.
+
+    Args:
+        messages: The list.
+        start: The first place that is looked at: what is before it was looked at before.
 
     Raises:
         StorageBoundaryError: It holds what must not be sent; the error names it and where.
     """
-    for place, message in enumerate(messages):
+    for place, message in enumerate(messages[start:], start):
         if not _is_plain(message):
             _prevent(message, snapshots=True, history=True, quoted=False, start=f"messages[{place}]")
 
