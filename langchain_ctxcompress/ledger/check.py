@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from langchain_ctxcompress.ledger.lexicon import content_stems
 from langchain_ctxcompress.ledger.records import Ledger, LedgerRecord, Superseded
@@ -57,6 +57,12 @@ def missing_from(summary_text: str, ledger: Ledger) -> Ledger:
 
 def _folded(text: str) -> str:
     return " ".join(text.replace("\u2019", "'").split()).casefold()
+
+
+@lru_cache(maxsize=2048)
+def _once_folded(text: str) -> str:
+    """As `_folded`, for a sentence that is looked for in text after text."""
+    return _folded(text)
 
 
 class _Known:
@@ -234,12 +240,26 @@ def stale_in(text: str, ledger: Ledger) -> list[Superseded]:
     """
     folded = _folded(text)
     current = {value.text for value in ledger.values}
-    stale = [gone for gone in ledger.superseded if gone.whole and len(gone.text) > 8 and _folded(gone.text) in folded]
+    stale = [
+        gone for gone in ledger.superseded if gone.whole and len(gone.text) > 8 and _once_folded(gone.text) in folded
+    ]
     values = [gone for gone in ledger.superseded if not gone.whole and gone.text in text and gone.text not in current]
     if values:
-        parts = [(part, content_stems(part)) for line in text.split("\n") for part in split_sentences(line)]
-        stale += [gone for gone in values if any(gone.text in part and stems & set(gone.key) for part, stems in parts)]
+        said: set[int] = set()
+        for line in text.split("\n"):
+            for part in split_sentences(line):
+                said.update(map(id, _stated(part, values)))
+        stale += [gone for gone in values if id(gone) in said]
     return stale
+
+
+def _stated(part: str, superseded: Sequence[Superseded]) -> list[Superseded]:
+    """The superseded values that stand in a sentence with a word of their subject."""
+    there = [gone for gone in superseded if gone.text in part]
+    if not there:
+        return []  # most sentences: their words need not be told apart
+    stems = content_stems(part)
+    return [gone for gone in there if not stems.isdisjoint(gone.key)]
 
 
 def mask_stale(text: str, ledger: Ledger) -> str:
@@ -256,17 +276,18 @@ def mask_stale(text: str, ledger: Ledger) -> str:
     if not stale:
         return text
     lines: list[str] = []
+    withdrawn = [_once_folded(gone.text) for gone in stale if gone.whole]
+    values = [gone for gone in stale if not gone.whole]
     for line in text.split("\n"):
         parts = list(split_sentences(line))
         kept: list[str] = []
         for part in parts:
-            if any(gone.whole and _folded(gone.text) in _folded(part) for gone in stale):
+            folded = _folded(part) if withdrawn else ""
+            if any(gone in folded for gone in withdrawn):
                 continue
-            stems = content_stems(part)
             masked = part
-            for gone in stale:
-                if not gone.whole and stems & set(gone.key):
-                    masked = masked.replace(gone.text, CHANGED)
+            for gone in _stated(part, values):
+                masked = masked.replace(gone.text, CHANGED)
             kept.append(masked)
         if kept != parts:
             line = line[: len(line) - len(line.lstrip())] + " ".join(kept)  # noqa: PLW2901

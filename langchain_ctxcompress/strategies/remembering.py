@@ -15,6 +15,7 @@ from langchain_ctxcompress.ledger import (
     Request,
     extract_records,
     finish,
+    mask_stale,
     merge,
     missing_from,
     render,
@@ -79,6 +80,7 @@ class Remembered:
         before: The ledger of what was replaced before.
         fresh: The records of what is replaced now.
         room: Tokens that the restated part may take.
+        known: Texts that were masked, so that each is read once.
     """
 
     ledger: Ledger
@@ -88,6 +90,13 @@ class Remembered:
     before: Ledger = field(default_factory=Ledger)
     fresh: Ledger = field(default_factory=Ledger)
     room: int = 0
+    known: dict[str, str] = field(default_factory=dict, compare=False)
+
+    def masked(self, text: str) -> str:
+        """A text without what no longer holds; one that was masked before is not read again."""
+        if text not in self.known:
+            self.known[text] = mask_stale(text, self.current)
+        return self.known[text]
 
     @property
     def goals_text(self) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage
 
-from langchain_ctxcompress.ledger import goal_values, mask_stale
+from langchain_ctxcompress.ledger import goal_values
 from langchain_ctxcompress.messages import (
     extract_text_content,
     is_summary,
@@ -261,7 +261,7 @@ def _shown(
     rendered, shown = "", [record]
     ages = "ageing" in config.rungs
     for shown in sooner_and_sooner([*earlier, record], tools) if ages else [[*earlier, record]]:
-        texts = [(checkpoint.checkpoint_id, mask_stale(checkpoint.text, remembered.current)) for checkpoint in shown]
+        texts = [(checkpoint.checkpoint_id, remembered.masked(checkpoint.text)) for checkpoint in shown]
         rendered = render_summary(texts, quotes, count=record.count, ledger=remembered.text, goals=goals)
         if tools.count_text(rendered) - owned <= share:
             break

@@ -14,6 +14,9 @@ from langchain_ctxcompress.ledger import (
     remove_invented,
     stale_in,
 )
+from langchain_ctxcompress.ledger.lexicon import content_stems
+from langchain_ctxcompress.ledger.records import Ledger, Superseded
+from langchain_ctxcompress.ledger.voice import split_sentences
 from tests.ledger.talk import said
 
 SOURCE = (
@@ -97,3 +100,48 @@ def test_what_no_longer_holds_is_found_and_masked() -> None:
 
 def test_values_of_the_summary_are_those_that_are_checked() -> None:
     assert [value.value for value in find_values("Pay $12 by 3 May")] == ["$12", "3 May"]
+
+
+WORDS = ("budget", "trip", "seat", "window", "the", "is", "4", "4,200", "May", "always", "ship", "order", "now")
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from((*WORDS, ".", "\n", "- ", ":")), max_size=14).map(" ".join), min_size=1, max_size=4
+    ),
+    st.lists(
+        st.builds(
+            Superseded,
+            text=st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join),
+            key=st.lists(st.sampled_from(["budget", "trip", "seat", "order"]), max_size=2).map(tuple),
+            whole=st.booleans(),
+        ),
+        max_size=6,
+    ),
+)
+def test_what_is_masked_is_what_a_look_at_each_sentence_and_each_value_finds(
+    lines: list[str], superseded: list[Superseded]
+) -> None:
+    text = "\n".join(lines)
+    ledger = Ledger(superseded=tuple(superseded))
+    parts = [part for line in text.split("\n") for part in split_sentences(line)]
+
+    def folded(words: str) -> str:
+        return " ".join(words.split()).casefold()
+
+    withdrawn = [g for g in superseded if g.whole and len(g.text) > 8 and folded(g.text) in folded(text)]
+    values = [
+        g
+        for g in superseded
+        if not g.whole and any(g.text in part and content_stems(part) & set(g.key) for part in parts)
+    ]
+    assert stale_in(text, ledger) == [*withdrawn, *values]
+    masked = mask_stale(text, ledger)
+    if not withdrawn and not values:
+        assert masked == text
+        return
+    for part in parts:
+        gone = any(folded(g.text) in folded(part) for g in withdrawn)
+        told = [g for g in values if g.text in part and content_stems(part) & set(g.key)]
+        if not gone and not told:
+            assert folded(part) in folded(masked)
