@@ -1,8 +1,9 @@
 """A session of n steps costs O(n) in all: the time of whole sessions, compressions and archive included.
 
 Each step adds a message and looks at the list. A step of sixteen times as long a session that takes longer shows in the
-ratio, which is 1 where the cost is linear and 16 where it is quadratic. Compared is the second half of the short
-session with that of the long one, in which all that a session holds is there, and the sessions go on in turn.
+ratio, which is 1 where the cost is linear and 16 where it is quadratic. Compared are whole rounds, from behind the
+first compression to the last one: until the first the window fills, which a short session spends a larger part of its
+steps on. The sessions go on in turn. The table has all steps.
 
 Run: python -m benchmarks.session_cost [--quick] [--check] [--json FILE]
 """
@@ -32,12 +33,16 @@ class Session:
         limit: The hard limit, in tokens.
         idle: Of the steps that needed nothing.
         compressing: Of those that made the list smaller.
+        took: Of all steps, in order.
+        changed: The places of those that made the list smaller.
     """
 
     came: list[BaseMessage]
     limit: int = LIMIT
     idle: list[float] = field(default_factory=list)
     compressing: list[float] = field(default_factory=list)
+    took: list[float] = field(default_factory=list)
+    changed: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._compressor = ContextCompressor(config=PrunerConfig.for_limit(self.limit))
@@ -48,6 +53,11 @@ class Session:
         """All of it."""
         return sum(self.idle) + sum(self.compressing)
 
+    @property
+    def rounds(self) -> list[float]:
+        """Of the steps in whole rounds."""
+        return self.took[self.changed[0] + 1 : self.changed[-1] + 1]
+
     def go_on(self, steps: int) -> None:
         """So many further steps."""
         start = len(self.idle) + len(self.compressing)
@@ -55,7 +65,10 @@ class Session:
             messages = [*self._messages, message]
             began = clock()
             result = self._compressor.compress(messages)
-            (self.compressing if result.changed else self.idle).append(clock() - began)
+            took = clock() - began
+            (self.compressing if result.changed else self.idle).append(took)
+            self.changed += [len(self.took)] if result.changed else []
+            self.took.append(took)
             self._messages = result.messages
 
 
@@ -80,13 +93,25 @@ def main() -> None:
     whole = {size: statistics.mean(t for s in own for t in s.compressing) * 1_000 for size, own in every.items()}
     ratios = Ratios()
     first, last = sizes[0], sizes[-1]
-    ratios.at_most(f"a step of {last:,} / a step of {first:,}", each[last] / each[first], 1.5)
+    rounds_of = {size: statistics.mean(t for s in own for t in s.rounds) * 1_000 for size, own in every.items()}
+    ratios.at_most(f"a step of {last:,} / a step of {first:,}, whole rounds", rounds_of[last] / rounds_of[first], 1.5)
     ratios.at_most(f"a compression in {last:,} steps / in {first:,}", whole[last] / whole[first], 1.5)
     ratios.show()
     table(
         f"Sessions under a hard limit of {limit:,} tokens, without a model",
-        ("steps", "seconds", "ms a step", "ms a step without compression", "ms a compression", "compressions"),
-        [[f"{n:,}", seconds[n], each[n], idle[n], whole[n], len(every[n][-1].compressing)] for n in sizes],
+        (
+            "steps",
+            "seconds",
+            "ms a step",
+            "in whole rounds",
+            "ms a step without compression",
+            "ms a compression",
+            "compressions",
+        ),
+        [
+            [f"{n:,}", seconds[n], each[n], rounds_of[n], idle[n], whole[n], len(every[n][-1].compressing)]
+            for n in sizes
+        ],
     )
     figures = {"seconds": seconds, "milliseconds_a_step": each, "idle": idle, "compression": whole}
     finish(options, ratios, figures)
