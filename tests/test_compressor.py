@@ -420,3 +420,29 @@ def test_results_and_plans_are_records() -> None:
 
 def _call(change: Callable[[], Any]) -> None:
     change()
+
+
+# leaves_alone
+
+
+def test_a_step_that_is_left_alone_is_one_that_compress_would_leave_as_it_is() -> None:
+    talk = exchanges(40)
+    compressor = ContextCompressor(config=PrunerConfig.for_limit(3_000), session_id="a")
+    grown: list[BaseMessage] = []
+    left: list[bool] = []
+    for message in talk:
+        grown = [*grown, message]
+        left.append(compressor.leaves_alone(grown))
+        result = compressor.compress(grown)
+        if left[-1]:
+            assert (result.outcome, [m.id for m in result.messages]) == ("noop", [m.id for m in grown])
+        grown = list(result.messages)
+    assert not left[0], "nothing is known of it yet"
+    assert left.count(True) > len(left) // 2
+    assert not all(left[1:]), "some steps compress"
+    assert not compressor.leaves_alone(grown, session_id="b")
+    assert not compressor.leaves_alone(grown, store=InMemoryStore())
+    assert not compressor.leaves_alone(grown, overhead_tokens=5_000)
+    for background in (False, True):
+        compressor.compress(grown)
+        assert compressor.leaves_alone(grown, background=background)

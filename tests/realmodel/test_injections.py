@@ -26,11 +26,11 @@ NAMES = sorted(INJECTIONS, key=lambda name: len(INJECTIONS[name].encode()))[:44]
 """The shorter ones: the model reads some fifty tokens a second."""
 
 
-def conversation(names: list[str]) -> list[BaseMessage]:
-    """A few exchanges, the user's rule, and tool results with five injections each."""
+def conversation(names: list[str], each: int) -> list[BaseMessage]:
+    """A few exchanges, the user's rule, and tool results with so many injections each."""
     middle: list[BaseMessage] = []
-    for number in range(0, len(names), 5):
-        pages = "\n".join(INJECTIONS[name] for name in names[number : number + 5])
+    for number in range(0, len(names), each):
+        pages = "\n".join(INJECTIONS[name] for name in names[number : number + each])
         call = {"name": "read_page", "args": {"page": number}, "id": f"call-{number}"}
         middle += [
             AIMessage("", tool_calls=[call], id=f"ask-{number}"),
@@ -63,7 +63,7 @@ def test_the_record_is_one_and_the_rules_are_the_users(real_model: RealModel, ch
     """All injections in tool results, and one as the focus that an agent asked for."""
     model = ChatModelSummariser(chat(real_model, max_tokens=60), timeout=SECONDS)
     keeper = ContextCompressor(model, config=CONFIG, strategy="middle-out")
-    check(keeper.compress(conversation(NAMES), force=True, instructions=framed_focus(ORDER)))
+    check(keeper.compress(conversation(NAMES, 5), force=True, instructions=framed_focus(ORDER)))
 
 
 def test_behind_the_conversation_as_it_is_too(real_model: RealModel, chat: ModelMaker) -> None:
@@ -71,4 +71,4 @@ def test_behind_the_conversation_as_it_is_too(real_model: RealModel, chat: Model
     config = CONFIG.model_copy(update={"summariser_input": "prefix"})
     model = ChatModelSummariser(chat(real_model, max_tokens=60), timeout=SECONDS)
     keeper = ContextCompressor(model, config=config, strategy="middle-out")
-    check(keeper.compress(conversation(NAMES[:5]), force=True))
+    check(keeper.compress(conversation(NAMES[:8], 1), force=True))
