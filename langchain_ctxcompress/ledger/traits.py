@@ -34,7 +34,7 @@ _MIND_AND_SPEECH = word_set(
     still already really even then now provided checked followed chose forgot found got went
     """
 )
-_LEAST_HABIT = 3
+_LEAST_HABIT = 2
 _LEAST_TASTE = 2
 _VERB_FINAL = 2
 _TELLING = word_set(

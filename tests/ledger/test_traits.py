@@ -52,6 +52,7 @@ TRAITS = [
     "I only see with my right eye.",
     "I read better in dark mode.",
     "I carry an EpiPen because of wasps.",
+    "I take lithium.",
     "My youngest stutters and hates phone calls.",
     "Mi padre lleva audífonos y no oye bien.",
     "Ma grand-mère marche avec une canne.",

@@ -17,7 +17,8 @@ GERMANIC: dict[str, dict[str, str]] = {
             invariably permanently under_no_circumstances under_no_circumstance under_any_circumstances
             on_no_account on_any_account in_no_case in_no_event in_no_way at_no_point at_no_time at_no_stage
             by_no_means for_no_reason""",
-        "wide": "all any anything everything nothing nobody anyone everyone ever none no_one",
+        "wide": """all any anything everything nothing nobody anyone everyone ever none no_one whoever whatever
+            whichever""",
         "scope": """from_now_on going_forward from_here_on from_this_point in_future in_the_future henceforth
             for_the_rest for_the_remainder by_default for_now_on onwards onward as_a_rule in_general generally
             from_today starting_today for_good any_time anytime throughout moving_forward until_further_notice""",
