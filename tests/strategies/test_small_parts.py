@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
@@ -23,17 +25,17 @@ from langchain_ctxcompress.ledger import Goal
 from langchain_ctxcompress.ledger.goal_set import GoalSet
 from langchain_ctxcompress.messages.boundaries import dividers
 from langchain_ctxcompress.storage import CheckpointSummary
-from langchain_ctxcompress.strategies import Emergency, Ladder
+from langchain_ctxcompress.strategies import Emergency, Ladder, MiddleOut
 from langchain_ctxcompress.strategies.ageing import merge_checkpoints
 from langchain_ctxcompress.strategies.bands import Bands
-from langchain_ctxcompress.strategies.base import CompressionRequest, goals_of
+from langchain_ctxcompress.strategies.base import CompressionRequest, Reason, RungReport, goals_of
 from langchain_ctxcompress.strategies.clearing import cleared_call
 from langchain_ctxcompress.strategies.covering import covering, first_place
 from langchain_ctxcompress.strategies.remembering import ledger_of
-from langchain_ctxcompress.strategies.rendering import exchange_ledger
+from langchain_ctxcompress.strategies.rendering import exchange_ledger, read_ledger
 from langchain_ctxcompress.strategies.replacing import shown_in
 from langchain_ctxcompress.strategies.summarising import WrittenSummary, write_summary
-from langchain_ctxcompress.summarize import SummaryBudget, TaskResult, summary_budget
+from langchain_ctxcompress.summarize import SummaryBudget, TaskFailure, TaskResult, summary_budget
 from tests.strategies.requests import TOOLS, outcome_of, request_for
 from tests.support.conversations import exchanges
 from tests.support.legality import is_summary
@@ -233,3 +235,35 @@ def test_a_system_message_between_does_not_hide_the_question_that_parts_words_fr
         AIMessage("", tool_calls=[call]),
     ]
     assert set(dividers(messages, {0, 2, 3})) == {1}
+
+
+@pytest.mark.parametrize("failure", [None, TaskFailure.REFUSAL])
+def test_a_summary_that_frees_nothing_is_reported_with_its_reason_its_calls_and_why(
+    failure: TaskFailure | None,
+) -> None:
+    """A text that counts for little by itself and for much in its place: such a summary is not taken (law 3)."""
+
+    def count(messages: Sequence[BaseMessage]) -> list[int]:
+        sizes = TOOLS.count(messages)
+        return [
+            size + (90_000 if is_summary(message) and "<summary id=" in message.text else 0)
+            for message, size in zip(messages, sizes, strict=True)
+        ]
+
+    request = request_for(exchanges(24), 2_000, summariser=True, tools=replace(TOOLS, count=count))
+    steps = MiddleOut().run(request)
+    next(steps)
+    with pytest.raises(StopIteration) as stop:
+        steps.send([TaskResult("" if failure else "The user asked about orders.", failure, "it says no", attempts=3)])
+    draft = stop.value.value
+    assert (draft.messages, draft.sizes, draft.checkpoints) == (request.messages, request.sizes, ())
+    reason = Reason.SUMMARISER_FAILED if failure else Reason.NOT_SMALLER
+    assert (draft.reason, draft.degraded, draft.model_calls) == (reason, bool(failure), 3)
+    detail = "it says no" if failure else ""
+    assert draft.rungs == (RungReport("middle-out", 0, reason, detail),)
+
+
+def test_the_lines_of_a_ledger_are_read_without_their_dashes() -> None:
+    text = "<ledger>\nRules\n- Never.\n- - twice\n\u2003- no line\n</ledger>"
+    assert read_ledger(text) == ["Never.", "twice"]
+    assert read_ledger("none") == []
