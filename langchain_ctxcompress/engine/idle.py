@@ -86,8 +86,14 @@ class Seen:
         if not continues(messages, before):
             return None
         new = messages[len(before) :]
-        if not all(isinstance(m, BaseMessage) and m.id and m.type != "remove" and not is_derived(m) for m in new):
-            return None
+        for message in new:
+            if (
+                not isinstance(message, BaseMessage)
+                or not message.id
+                or message.type == "remove"
+                or is_derived(message)
+            ):
+                return None
         if chain.records and (self.head is None or any(map(chain.reach(self.head).touches, new))):
             return None
         if not new:
