@@ -192,7 +192,7 @@ def judge(sentence: Sentence, novelty: float) -> Judgement:
     trait = not question and is_trait(_behind_lead(core))
     if trait:
         score = max(score, _TRAIT + _NOVEL * novelty)
-    elif _is_general(reading):
+    elif _is_general(reading) or (not question and _is_about_all_you_do(reading)):
         score += _GENERAL
     weight = round(1 / (1 + exp(-score)), 3)
     kind: Literal["rule", "fact", "moment"] = "moment"
@@ -325,6 +325,12 @@ def _is_general(reading: Reading) -> bool:
     passing = ("past", "now", "ack", "feel", "ask", "trouble", "done", "want")
     passes = any(reading.cues.get(group, _OPENING_WORDS) < _OPENING_WORDS for group in passing)
     return reading.cues.get("wide") == 0 and len(reading.content) > 1 and not passes
+
+
+def _is_about_all_you_do(reading: Reading) -> bool:
+    """Whether it speaks of all that the listener does: "in everything you write"."""
+    passing = reading.has("past", "now", "ack", "feel", "ask", "trouble", "done", "want", "please", "condition")
+    return not passing and 0 < reading.cues.get("wide", 0) < reading.cues.get("you", 0)
 
 
 def _is_tally(core: str, reading: Reading) -> bool:

@@ -39,8 +39,8 @@ _LEAST_TASTE = 2
 _VERB_FINAL = 2
 _TELLING = word_set(
     """
-    is are makes make gives give means beats helps help keeps keep suits drives drive sind ist macht machen sont est
-    rend rendent son es hace hacen è sono rende rendono é são faz fazem zijn är maakt gör
+    is are makes make gives give means beat beats helps help keeps keep suits drives drive sind ist macht machen sont
+    est rend rendent son es hace hacen è sono rende rendono é são faz fazem zijn är maakt gör
     """
 )
 _NO_KIND = word_set(

@@ -165,3 +165,12 @@ def test_a_value_is_listed_where_the_statement_with_it_is_not() -> None:
 @pytest.mark.parametrize("text", ["Please remember.", "Por favor.", "Please, please!", "Bitte."])
 def test_a_courtesy_without_an_object_is_no_request(text: str) -> None:
     assert said(text).requests == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "passing"),
+    [("Dates go day first in everything you write.", "Dates go day first in the thing you write.")],
+)
+def test_what_is_said_of_all_that_the_agent_does_weighs_more(text: str, passing: str) -> None:
+    weights = [judge(Sentence(each, each, "", bullet=False), novelty=0.7).weight for each in (text, passing)]
+    assert weights[0] > 1.5 * weights[1]
