@@ -25,7 +25,7 @@ from langchain_ctxcompress.ledger import Goal
 from langchain_ctxcompress.ledger.goal_set import GoalSet
 from langchain_ctxcompress.messages.boundaries import dividers
 from langchain_ctxcompress.storage import CheckpointSummary
-from langchain_ctxcompress.strategies import Emergency, Ladder, MiddleOut
+from langchain_ctxcompress.strategies import ClearTools, Emergency, Ladder, MiddleOut
 from langchain_ctxcompress.strategies.ageing import merge_checkpoints
 from langchain_ctxcompress.strategies.bands import Bands
 from langchain_ctxcompress.strategies.base import CompressionRequest, Reason, RungReport, goals_of
@@ -267,3 +267,11 @@ def test_the_lines_of_a_ledger_are_read_without_their_dashes() -> None:
     text = "<ledger>\nRules\n- Never.\n- - twice\n\u2003- no line\n</ledger>"
     assert read_ledger(text) == ["Never.", "twice"]
     assert read_ledger("none") == []
+
+
+def test_a_clearing_may_ask_for_nothing_at_least_and_for_less_it_may_not() -> None:
+    request = request_for([*exchanges(30), *exchanges(3)], 2_000)
+    free, default = outcome_of(ClearTools(at_least=0), request), outcome_of(ClearTools(), request)
+    assert free.tokens <= default.tokens
+    with pytest.raises(ConfigError, match="at_least"):
+        ClearTools(at_least=-1)
