@@ -11,6 +11,7 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
 from langchain_ctxcompress import (
+    AgentCall,
     CompressionBand,
     ConfigError,
     ContextCompressor,
@@ -27,6 +28,7 @@ from langchain_ctxcompress.messages.boundaries import dividers
 from langchain_ctxcompress.storage import CheckpointSummary
 from langchain_ctxcompress.strategies import ClearTools, Emergency, Ladder, MiddleOut
 from langchain_ctxcompress.strategies.ageing import merge_checkpoints
+from langchain_ctxcompress.strategies.band_runner import BandWork
 from langchain_ctxcompress.strategies.bands import Bands
 from langchain_ctxcompress.strategies.base import CompressionRequest, Reason, RungReport, goals_of
 from langchain_ctxcompress.strategies.clearing import cleared_call
@@ -275,3 +277,37 @@ def test_a_clearing_may_ask_for_nothing_at_least_and_for_less_it_may_not() -> No
     assert free.tokens <= default.tokens
     with pytest.raises(ConfigError, match="at_least"):
         ClearTools(at_least=-1)
+
+
+def test_a_block_of_a_cleared_call_holds_nothing_of_how_its_arguments_came() -> None:
+    call = {"name": "write", "args": {"text": "word " * 900}, "id": "c0"}
+    block = {"type": "tool_use", "id": "c0", "name": "write", "input": call["args"], "partial_json": '{"text": "word '}
+    after = cleared_call(AIMessage([block], tool_calls=[call], id="a"), [0], TOOLS)
+    assert after.content == [{"type": "tool_use", "id": "c0", "name": "write", "input": after.tool_calls[0]["args"]}]
+
+
+def test_a_shortened_message_that_is_not_smaller_says_after_how_many_attempts() -> None:
+    messages = exchanges(2, words=40)
+    mapping = [TurnBandMapping(n, TestBands.ALL[0]) for n in range(len(split_turns(messages)))]
+    task = create_compression_tasks(messages, split_turns(messages), mapping)[0]
+    judged = BandWork((task,)).judged(task, TaskResult(task.text, attempts=2))
+    assert (judged.status, judged.failure, judged.attempt) == ("failed", TaskFailure.NOT_SMALLER, 2)
+
+
+def test_the_markers_of_a_goal_stay_in_a_summary_where_there_is_no_goal() -> None:
+    reply = "The user asked for a page.\n[ARTIFACT] Created the page"
+    plain = request_for(exchanges(20), summariser=True)
+    aimed = request_for(exchanges(20), summariser=True, goals=GoalSet((GIVEN,), (GIVEN,)))
+    assert "[ARTIFACT]" in written(plain, TestWriting.BUDGET, [reply], [reply])[0].text
+    assert "[ARTIFACT]" not in written(aimed, TestWriting.BUDGET, [reply], [reply])[0].text
+
+
+@pytest.mark.parametrize("fits", [True, False])
+def test_a_conversation_is_shown_as_it_is_where_the_agent_s_window_holds_it(fits: bool) -> None:
+    messages = exchanges(20)
+    window = independent_tokens(messages) * (3 if fits else 1) + 500
+    agent = AgentCall(ScriptedChatModel("unused", profile={"max_input_tokens": window}))
+    request = request_for(messages, summariser=True, agent=agent)
+    task = next(write_summary(request, request.messages, SummaryBudget(3, 300, 500), ""))[0]
+    assert (task.agent is agent) is fits
+    assert ("<conversation-" in task.prompt[-1].text) is not fits
