@@ -125,6 +125,12 @@ def stem(word: str) -> str:
 _stem_once = lru_cache(maxsize=65_536)(stem)
 
 
+def is_function_word(word: str) -> bool:
+    """Whether a word is a closed-class word of one of the languages: an article, a pronoun, a cue."""
+    folded = plain(word)
+    return any(folded in language.known for language in _LANGUAGES.values())
+
+
 def is_unspaced(text: str) -> bool:
     """Whether a text is mostly in a script that writes no spaces between words."""
     if text.isascii():

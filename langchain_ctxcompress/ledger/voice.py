@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from langchain_ctxcompress.ledger.lexicon import word_set
-from langchain_ctxcompress.ledger.words.measures import MONTHS
+from langchain_ctxcompress.ledger.boundaries import sentence_ends
 
 _FENCE = re.compile(r"\s*(```+|~~~+)")
 _OPEN_TAG = re.compile(r"<([A-Za-z][\w.-]{0,40})(?:\s[^<>]{0,300})?>")
@@ -47,15 +46,6 @@ _BULLET = re.compile(r"\s*(?:[-*•·–‣]|\(?\d{1,3}[.)]|\(?[a-z][.)]|\[[ xX]
 _HEADING = re.compile(r"\s*#{1,6}\s+\S")
 _QUOTE_PAIRS = {'"': '"', "“": "”", "„": "“”", "«": "»", "»": "«", "「": "」", "『": "』", "‹": "›"}
 _QUOTE_OPENS = re.compile(f"[{''.join(_QUOTE_PAIRS)}]")
-_END_MARKS = ".!?…"
-_WIDE_END_MARKS = "。！？｡।॥؟۔"
-_CLOSERS = "\"'”’»)]」』*_"
-_ABBREVIATIONS = word_set(
-    """
-    mr mrs ms dr prof st vs etc e.g i.e approx no nr inc ltd co dept est fig sr jr z.b d.h bzw ca usw evtl ggf inkl
-    str p.ej sra sra av art núm tel mme mlle sig dott pag г ул т.д т.п
-    """
-)
 _MAX_SENTENCE = 600
 # A human message beyond this is a paste: what the user says about it stands before or after.
 _HEAD = 24_000
@@ -261,38 +251,11 @@ def split_sentences(text: str) -> Iterator[str]:
     """
     folded = " ".join(text.split())
     start = 0
-    for match in _SENTENCE_MARK.finditer(folded):
-        end = match.end()
-        if folded[match.start()] in _WIDE_END_MARKS or not _is_abbreviation(folded, match.start(), end):
-            piece = folded[start:end].strip()
-            start = end
-            if piece:
-                yield piece[:_MAX_SENTENCE]
-    rest = folded[start:].strip()
-    if rest:
-        yield rest[:_MAX_SENTENCE]
-
-
-_SENTENCE_MARK = re.compile(
-    rf"[{_WIDE_END_MARKS}]|[{re.escape(_END_MARKS)}](?=[{re.escape(_CLOSERS)}]?\s)[{re.escape(_CLOSERS)}]?|;(?=\s)"
-)
-
-
-def _is_abbreviation(text: str, mark: int, end: int) -> bool:
-    if text[mark] != ".":
-        return False
-    word_start = text.rfind(" ", max(0, mark - 12), mark) + 1
-    word = text[word_start:mark].lower()
-    if word in _ABBREVIATIONS or (len(word) == 1 and word.isalpha()):
-        return True
-    following = text[end : end + 2].strip()
-    # "14. Mai", "3. of": an ordinal, unless the sentence ends with a number and a new one starts.
-    return word.isdigit() and len(word) <= 2 and (following[:1].islower() or _looks_like_month(text[end : end + 12]))
-
-
-def _looks_like_month(text: str) -> bool:
-    word = text.split(maxsplit=1)[0].strip(".,").lower() if text.split() else ""
-    return word in MONTHS
+    for end in (*sentence_ends(folded), len(folded)):
+        piece = folded[start:end].strip()
+        start = end
+        if piece:
+            yield piece[:_MAX_SENTENCE]
 
 
 def _without_quotes(text: str) -> str:

@@ -30,11 +30,50 @@ def test_sentences_are_bounded(text: str) -> None:
         ("Ask Dr. Vos e.g. today. Ok?", ["Ask Dr. Vos e.g. today.", "Ok?"]),
         ("Bis zum 14. Mai. Gut.", ["Bis zum 14. Mai.", "Gut."]),
         ("请用中文。谢谢！", ["请用中文。", "谢谢！"]),
-        ("One; two", ["One;", "two"]),
+        ("One; two", ["One; two"]),
+        (f"{'one ' * 14}; {'two ' * 14}", [f"{'one ' * 14};", ("two " * 14).strip()]),
+        ('She wrote "Stop it." Then she left.', ['She wrote "Stop it."', "Then she left."]),
+        ("We live in the UK. Never ring Bo. Tell Ben.", ["We live in the UK.", "Never ring Bo.", "Tell Ben."]),
+        ("pls dont ring me. also no fish. thx", ["pls dont ring me.", "also no fish.", "thx"]),
+        ("Be here at 6 a.m. The gate is shut.", ["Be here at 6 a.m.", "The gate is shut."]),
+        ("It costs 40. We pay 30.", ["It costs 40.", "We pay 30."]),
     ],
 )
 def test_sentences_end_at_their_marks_only(text: str, parts: list[str]) -> None:
     assert list(split_sentences(text)) == parts
+
+
+ONE_SENTENCE = [
+    "Address every letter to 'M. Adeyemi'.",
+    "Her stage name is 'Ms. Thunder', keep it from Leo.",
+    "Compare Eq. 7 with Tab. 2.1 in vol. 4 first.",
+    "The D.C. branch opens at 7 a.m. Pacific.",
+    "Never reply to 'Who? Me!' jokes from Lars.",
+    "The notes are in D:\\Home\\J. Lind\\minutes.docx",
+    "Type `run. Now.` into the box.",
+    "Bitte nie vor 8.15 Uhr bei Hr. Dr. Amsel klingeln.",
+    "Die Abholung ist am 3. Nov. gegen 7 Uhr an Tor Nr. 5.",
+    "Frau Dr. Lenz wohnt in der Ahornstr. 12, Whg. 3.",
+    "Llame siempre al Sr. Ibarra o a la Dra. Vidal en la Av. Norte.",
+    "Ne jamais citer le « Dr. Noir. Acte II » devant M. Roux.",
+    "Scriva al Dott. Ferri e all'Ing. Costa entro le 9.",
+    "Skicka fakturan till J. K. Lund på adr. 14.",
+    "Пишите г. Орлову и проф. Лапину до 5 мая.",
+    "看板には「触るな。危険。」と書いてください。",
+    "Ana buys bread; Marek, the cheese; Ilse, wine.",
+    "(See p. 8. It is short.) and the annex.",
+]
+
+
+@pytest.mark.parametrize("text", ONE_SENTENCE)
+def test_a_sentence_is_not_cut_within(text: str) -> None:
+    assert list(split_sentences(text)) == [text]
+    assert list(split_sentences(f"Good morning everybody. {text}")) == ["Good morning everybody.", text]
+
+
+@given(st.lists(st.sampled_from([*"\"'`([)].!?;…。「」 «»", "a", "B", "Dr", "no", "3", " "]), max_size=80).map("".join))
+def test_no_sign_is_lost_between_two_sentences(text: str) -> None:
+    assert "".join("".join(split_sentences(text)).split()) == "".join(text.split())
 
 
 def test_text_after_a_paste_is_the_users_again() -> None:
