@@ -39,9 +39,9 @@ _LEAST_PART = 12
 _VOWELS = frozenset("aeiouyáàâäéèêëíìîïóòôöúùûüůœæøåаеёиоуыэюя")
 _LEADING = word_set(
     """
-    mr mrs ms dr dra prof проф st vs e.g i.e approx nr fig z.b d.h bzw ca evtl ggf inkl sra srta sta av núm mme mlle dott
-    sig hr fr frl fa bd bl abb kap vgl zzgl rev gen col capt lt sgt hon sen gov pres mons ing arq lic att attn cf ref
-    resp г ул пр д кв стр см p.ej ex op
+    mr mrs ms dr dra prof проф st vs e.g i.e approx nr fig z.b d.h bzw ca evtl ggf inkl sra srta sta av núm mme mlle
+    dott sig hr fr frl fa bd bl abb kap vgl zzgl rev gen col capt lt sgt hon sen gov pres mons ing arq lic att attn cf
+    ref resp г ул пр д кв стр см p.ej ex op
     """
 )
 """Shortened words that lead up to what they shorten: a sentence does not end with them."""
@@ -96,11 +96,9 @@ def _shields(text: str) -> list[tuple[int, int]]:
             elif (inner_after or sign == "`") and not inner_before:
                 opened[sign] = at
             continue
-        starts = [opened[start] for start in _ENDS.get(sign, "") if start in opened]
+        starts = [opened.pop(other) for other in _ENDS.get(sign, "") if other in opened]
         if starts:
             spans.append((max(starts), at))
-            for start in _ENDS[sign]:
-                opened.pop(start, None)
         elif sign in _PAIRS:
             opened[sign] = at
     joined: list[tuple[int, int]] = []
