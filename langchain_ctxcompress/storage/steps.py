@@ -6,6 +6,8 @@ batches to a store, so that no logic is written twice.
 
 from __future__ import annotations
 
+import random
+import time
 from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,6 +22,13 @@ StoreSteps = Generator["list[Op]", "list[Any]", T]
 
 MAX_BATCH = 1_000
 """Operations in one batch; SQLite and PostgreSQL refuse statements with some tens of thousands of parameters."""
+
+RACE = "changed size during iteration"
+"""What Python says in a search of LangGraph's `InMemoryStore`, which has no lock, while another thread writes to it. It
+is read and written again, which does no harm: a batch of it writes last of all, and the same under the same keys."""
+
+RACES = 64
+"""How often; the chance to meet a writer again and again halves each time, if not better."""
 
 
 def run(steps: StoreSteps[T], store: BaseStore) -> T:
@@ -79,7 +88,15 @@ def execute(store: BaseStore, ops: Sequence[Op]) -> list[Any]:
     results: list[Any] = []
     try:
         for start in range(0, len(ops), MAX_BATCH):
-            results += store.batch(ops[start : start + MAX_BATCH])
+            part = ops[start : start + MAX_BATCH]
+            for left in reversed(range(RACES)):
+                try:
+                    results += store.batch(part)
+                    break
+                except RuntimeError as error:
+                    if not left or RACE not in str(error):
+                        raise
+                    time.sleep(random.uniform(0.0, 0.002))
     except StorageError:  # a store of this package's own says what was wrong
         raise
     except Exception as error:
@@ -99,10 +116,17 @@ async def aexecute(store: BaseStore, ops: Sequence[Op]) -> list[Any]:
     try:
         for start in range(0, len(ops), MAX_BATCH):
             part = ops[start : start + MAX_BATCH]
-            try:
-                results += await store.abatch(part)
-            except NotImplementedError:  # SqliteStore: every async method raises it
-                results += await asyncio.to_thread(store.batch, part)
+            for left in reversed(range(RACES)):
+                try:
+                    results += await store.abatch(part)
+                    break
+                except NotImplementedError:  # SqliteStore: every async method raises it
+                    results += await asyncio.to_thread(store.batch, part)
+                    break
+                except RuntimeError as error:
+                    if not left or RACE not in str(error):
+                        raise
+                    await asyncio.sleep(random.uniform(0.0, 0.002))
     except StorageError:  # a store of this package's own says what was wrong
         raise
     except Exception as error:
