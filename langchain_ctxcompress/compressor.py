@@ -74,9 +74,9 @@ class ContextCompressor(Originals):
         mode: str | SummaryMode | None = None,
     ) -> None:
         from langchain_ctxcompress.engine import Background, CoolDown, Driver, Sessions, settled
-        from langchain_ctxcompress.storage import open_store
+        from langchain_ctxcompress.storage import labels_of, open_store
         from langchain_ctxcompress.strategies import Tools, resolve_strategy
-        from langchain_ctxcompress.summarize import resolve_mode
+        from langchain_ctxcompress.summarize import resolve_mode, summariser_of
         from langchain_ctxcompress.tokens import MessageCounter, count_tokens, truncate_to_tokens
 
         given = config is not None
@@ -93,10 +93,10 @@ class ContextCompressor(Originals):
         resolve_mode(config.mode)
         self.session_id = session_id or f"session-{uuid4().hex}"
         self.store_given = store is not None
-        self.namespace = tuple(namespace)
+        self.namespace = labels_of(namespace)
         self.background = Background()
         self._settled = settled
-        self._driver = Driver(_summariser_of(model), cooldown or CoolDown(), on_event)
+        self._driver = Driver(summariser_of(model), cooldown or CoolDown(), on_event)
         self._redact = redact
         encoding = config.encoding_model
         meter = MessageCounter(encoding)
@@ -339,15 +339,6 @@ class ContextCompressor(Originals):
             summariser_window=self.summariser.window_tokens if self.summariser else None,
             background=self.background if background else None,
         )
-
-
-def _summariser_of(model: Any) -> ChatModelSummariser | None:
-    from langchain_ctxcompress.summarize import ChatModelSummariser, resolve_model
-
-    if model is None or isinstance(model, ChatModelSummariser):
-        return model
-    resolved = resolve_model(model)
-    return ChatModelSummariser(resolved) if resolved is not None else None
 
 
 @functools.lru_cache(maxsize=1)

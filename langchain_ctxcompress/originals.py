@@ -27,6 +27,11 @@ class Originals:
     _sessions: Sessions
     _tools: Tools
 
+    def __repr__(self) -> str:
+        """What it is set to."""
+        limits = f"soft_limit_tokens={self.config.soft_limit_tokens}, hard_limit_tokens={self.config.hard_limit_tokens}"
+        return f"{type(self).__name__}(session_id={self.session_id!r}, {limits}, store={type(self.store).__name__})"
+
     @property
     def store(self) -> BaseStore:
         """Where originals are archived."""

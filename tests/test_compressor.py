@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langgraph.store.base import PutOp
 from langgraph.store.memory import InMemoryStore
 
@@ -25,10 +25,11 @@ from langchain_ctxcompress import (
     PrunerConfig,
     PruneUrgency,
     Reason,
+    pin,
 )
 from langchain_ctxcompress.engine import CoolDown
 from langchain_ctxcompress.errors import ConfigError, InvalidMessagesError, StorageError, TokenCountError
-from tests.laws.judge import as_bytes, illegal, lost, voice_lost
+from tests.laws.judge import STRATEGIES, as_bytes, illegal, lost, voice_lost
 from tests.support.conversations import agent_run, conversations, exchanges, pinned
 from tests.support.legality import is_summary
 from tests.support.models import ScriptedChatModel
@@ -446,3 +447,37 @@ def test_a_step_that_is_left_alone_is_one_that_compress_would_leave_as_it_is() -
     for background in (False, True):
         compressor.compress(grown)
         assert compressor.leaves_alone(grown, background=background)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_results_and_nothing_else_stay_as_they_are(strategy: str) -> None:
+    """D6: without a call none of them is legal, and no list at all is worse for a model."""
+    compressor = ContextCompressor(strategy=strategy)
+    messages: list[BaseMessage] = [ToolMessage("x", tool_call_id=str(i), id=f"t{i}") for i in range(3)]
+    result = compressor.compress(messages)
+    assert (result.outcome, result.messages) == ("noop", messages)
+    assert compressor.view(messages) == messages
+
+
+@pytest.mark.parametrize("wrong", [None, "hello", 5, {"messages": []}])
+def test_what_is_no_list_is_refused(wrong: Any) -> None:
+    compressor = ContextCompressor()
+    for call in (compressor.compress, compressor.plan, compressor.view):
+        with pytest.raises(InvalidMessagesError, match=type(wrong).__name__):
+            call(wrong)
+
+
+def test_arguments_of_the_wrong_kind_are_named() -> None:
+    with pytest.raises(ConfigError, match="namespace is 'acme'"):
+        ContextCompressor(namespace="acme")
+    compressor = ContextCompressor(session_id="s")
+    with pytest.raises(ConfigError, match="session_id is 5"):
+        compressor.compress([], session_id=5)  # type: ignore[arg-type]
+    with pytest.raises(InvalidMessagesError, match="str cannot be pinned"):
+        pin("x")  # type: ignore[type-var]
+
+
+def test_a_compressor_says_what_it_is_set_to() -> None:
+    compressor = ContextCompressor(session_id="s", config=PrunerConfig.for_limit(8_000))
+    assert repr(compressor).startswith("ContextCompressor(session_id='s', soft_limit_tokens=")
+    assert "hard_limit_tokens=8000, store=InMemoryStore)" in repr(compressor)

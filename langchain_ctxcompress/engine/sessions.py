@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.engine.idle import Seen
-from langchain_ctxcompress.errors import StorageError
+from langchain_ctxcompress.errors import ConfigError, StorageError
 from langchain_ctxcompress.storage import (
     CheckpointChain,
     CheckpointSummary,
@@ -186,6 +186,9 @@ class Sessions:
         with self._lock:
             session = self._sessions.get(session_id)
             if session is None:
+                if not isinstance(session_id, str):
+                    msg = f"session_id is {session_id!r}: it must be a str"
+                    raise ConfigError(msg)
                 where, redact = self.namespace, self._redact
                 session = self._sessions[session_id] = Session(
                     SessionHistory(

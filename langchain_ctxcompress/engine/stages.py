@@ -10,11 +10,13 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.engine.background import Background
+from langchain_ctxcompress.engine.checking import check_given
+from langchain_ctxcompress.engine.checkpointing import finished, with_orphans
 from langchain_ctxcompress.engine.deferring import defers, has_work, start, started_event, take_up, under_way
 from langchain_ctxcompress.engine.events import event_of
 from langchain_ctxcompress.engine.idle import Seen, stale_in
@@ -24,27 +26,21 @@ from langchain_ctxcompress.engine.sessions import Session
 from langchain_ctxcompress.engine.validation import validated
 from langchain_ctxcompress.engine.verdict import as_given, result_of
 from langchain_ctxcompress.engine.weighing import early, foresee, priced, refused, weighed
-from langchain_ctxcompress.errors import CtxCompressError, InvalidMessagesError, StorageError, describe
-from langchain_ctxcompress.ledger import goal_values
+from langchain_ctxcompress.errors import CtxCompressError, StorageError, describe
 from langchain_ctxcompress.limits import ContextWindow, PrunerConfig, PruneUrgency, classify_prune_urgency
-from langchain_ctxcompress.messages import ensure_ids, is_summary, original_hash, repair_messages
-from langchain_ctxcompress.storage import CheckpointSummary, StoreSteps, guard_messages
-from langchain_ctxcompress.storage.records import REPAIR
+from langchain_ctxcompress.messages import Repair, ensure_ids, repair_messages
+from langchain_ctxcompress.storage import StoreSteps, guard_messages
 from langchain_ctxcompress.strategies import (
     CompressionDraft,
     CompressionRequest,
     Reason,
 )
-from langchain_ctxcompress.strategies.ageing import checkpoint_name
 from langchain_ctxcompress.strategies.base import goals_of
 from langchain_ctxcompress.summarize import TaskResult
 from langchain_ctxcompress.tokens import Measured
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
-
-MOST_BEHIND = 32
-"""Ids of what was kept that a checkpoint remembers: any one of them tells that a list is from after it."""
 
 
 def compress(job: Job) -> EngineSteps[CompressionResult]:
@@ -65,27 +61,27 @@ def compress(job: Job) -> EngineSteps[CompressionResult]:
 def _compress(job: Job) -> EngineSteps[CompressionResult]:
     started = time.monotonic()
     if not job.config.enabled:
-        _check(job.messages)
+        check_given(job.messages)
         return as_given(job, Reason.DISABLED)
     if (seen := job.session.seen) is not None and job.session.chain.partial:
         # A message that comes back is told by the store; it was asked for those that were there before.
         start = seen.behind(job.messages)
-        _check(job.messages, start)
+        check_given(job.messages, start)
         yield from _storing(job.session.look([*seen.standing, *job.messages[start:]] if start else job.messages))
     if (same := idle(job)) is not None:
         return same
-    _check(job.messages)
+    check_given(job.messages)
     prepared = yield from _storing(_prepare(job))
     request = prepared.request
     draft = yield from _drafted(job, request)
     if prepared.orphans:
-        draft = _with_orphans(prepared, draft)
+        draft = with_orphans(prepared, draft)
     if prepared.in_order and draft.messages == request.messages:
         result = result_of(job, prepared, draft, started)
         if draft.reason in (Reason.BELOW_SOFT_LIMIT, Reason.IN_BACKGROUND) and not prepared.orphans:
             job.session.seen = Seen.of(prepared.measured, result.turns_kept, request.head)
         return replace(result, messages=list(job.messages))
-    draft = replace(draft, checkpoints=_finished(draft, prepared))
+    draft = replace(draft, checkpoints=finished(draft, prepared))
     try:
         view = prepared.view
         records = job.session.record(view.originals, draft.checkpoints, draft.actions, view.remnants)
@@ -206,7 +202,7 @@ def _drafted(job: Job, request: CompressionRequest) -> EngineSteps[CompressionDr
 
 def plan(job: Job) -> EngineSteps[CompressionPlan]:
     """Stages one and two: what would happen. Nothing is written and no model is called."""
-    _check(job.messages)
+    check_given(job.messages)
     if not job.config.enabled:
         return CompressionPlan(
             PruneUrgency.NONE, job.overhead_tokens + sum(job.tools.count(job.messages)), Reason.DISABLED
@@ -240,28 +236,10 @@ def plan(job: Job) -> EngineSteps[CompressionPlan]:
 
 def view(job: Job) -> EngineSteps[list[BaseMessage]]:
     """The active context as the stored checkpoints make it."""
-    _check(job.messages)
+    check_given(job.messages)
     job.session.renew()  # another process may have compressed meanwhile: asked alike, both say the same (law 9)
     found = yield from _storing(job.session.view(ensure_ids(job.messages, job.session_id)))
     return found.messages
-
-
-def _check(messages: Sequence[BaseMessage], start: int = 0) -> None:
-    """Refuse what is no message, and what is kept and never sent (S4): the list is the main model's prompt."""
-    guard_messages(messages, start=start)
-    for place, message in enumerate(messages[start:], start):
-        if not isinstance(message, BaseMessage):
-            msg = (
-                f"item {place} of messages is a {type(message).__name__}, not a LangChain message:"
-                " convert the list with langchain_core.messages.convert_to_messages"
-            )
-            raise InvalidMessagesError(msg)
-        if message.type == "remove":
-            msg = (
-                f"item {place} of messages is a RemoveMessage: the list's reducer does not remove by id. Use a state"
-                " whose messages have the reducer add_messages, or mode='view'"
-            )
-            raise InvalidMessagesError(msg)
 
 
 def _prepare(job: Job) -> StoreSteps[Prepared]:
@@ -269,6 +247,8 @@ def _prepare(job: Job) -> StoreSteps[Prepared]:
     originals = ensure_ids(job.messages, job.session_id)
     view = yield from job.session.view(originals)
     repair = repair_messages(view.messages)
+    if not repair.messages:  # results and nothing else (D6): no list at all is worse for a model than this one
+        repair = Repair(list(view.messages))
     messages = ensure_ids(repair.messages, job.session_id)
     head, chain = view.head, job.session.chain
     config = job.config.model_copy(update={"min_candidate_turns": 1}) if job.force else job.config
@@ -323,46 +303,6 @@ def _run(job: Job, request: CompressionRequest) -> EngineSteps[CompressionDraft]
         detail = describe(error)
     logger.error("the list is left as it is: strategy %s failed: %s", job.strategy.name, detail)
     return request.unchanged(Reason.STRATEGY_FAILED, job.strategy.name, detail)
-
-
-def _with_orphans(prepared: Prepared, draft: CompressionDraft) -> CompressionDraft:
-    """The draft with a checkpoint of level 0 in front that lists the orphan results that were dropped."""
-    request = prepared.request
-    covered = {message.id or "": original_hash(message) for message in prepared.orphans}
-    record = CheckpointSummary(
-        checkpoint_id=checkpoint_name(request.session_id, "orphans", *covered, *covered.values()),
-        session_id=request.session_id,
-        number=request.next_number,
-        level=0,
-        covered=covered,
-        strategy=REPAIR,
-    )
-    return replace(draft, checkpoints=(record, *draft.checkpoints))
-
-
-def _finished(draft: CompressionDraft, prepared: Prepared) -> tuple[CheckpointSummary, ...]:
-    """Stage four: the checkpoints as they are stored; the last knows the final size, and when it was reached."""
-    if not draft.checkpoints:
-        return ()
-    after = prepared.request.overhead_tokens + draft.tokens
-    newest = prepared.originals[-1].id if prepared.originals else ""
-    *earlier, last = draft.checkpoints
-    update: dict[str, Any] = {"tokens_after": after, "newest_id": newest, "behind": _behind(draft, prepared)}
-    goals = prepared.request.goals
-    given = tuple(goal_values(goals.given))
-    if last.goals_given != given:  # of a strategy that knows no goals, or of a job that began under others
-        update |= {"goals": tuple(goal_values(goals.now)), "goals_given": given}
-    return (*earlier, last.model_copy(update=update))
-
-
-def _behind(draft: CompressionDraft, prepared: Prepared) -> tuple[str, ...]:
-    """What the last checkpoint of a draft remembers to have been kept behind all that was replaced."""
-    gone = {message_id for record in draft.checkpoints if record.strategy != REPAIR for message_id in record.covered}
-    head, messages = prepared.request.head, prepared.request.messages
-    if not gone:
-        return head.behind if head else ()
-    last = max((place for place, m in enumerate(messages) if m.id in gone or is_summary(m)), default=len(messages))
-    return tuple(message.id or "" for message in messages[last + 1 :][-MOST_BEHIND:])
 
 
 def _storing(steps: StoreSteps[T]) -> EngineSteps[T]:

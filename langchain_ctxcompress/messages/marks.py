@@ -66,8 +66,11 @@ def pin(message: M) -> M:
     """A pinned copy with the same id; the input is not changed.
 
     Raises:
-        InvalidMessagesError: The message is a summary message, which is rewritten by each compression.
+        InvalidMessagesError: The message is a summary message, which is rewritten by each compression; or it is none.
     """
+    if not isinstance(message, BaseMessage):
+        msg = f"a {type(message).__name__} cannot be pinned: pass a LangChain message"
+        raise InvalidMessagesError(msg)
     if is_summary(message):
         msg = f"message {message.id!r} is a summary message, which each compression rewrites: pin an original instead"
         raise InvalidMessagesError(msg)

@@ -18,6 +18,7 @@ from langchain_ctxcompress.storage.branches import Branch
 from langchain_ctxcompress.storage.codec import decode_message, encode_message
 from langchain_ctxcompress.storage.history import SessionHistory, session_ids
 from langchain_ctxcompress.storage.history_routines import check_messages
+from langchain_ctxcompress.storage.keys import labels_of
 from langchain_ctxcompress.storage.opening import OpenChain
 from langchain_ctxcompress.storage.records import SCHEMA_VERSION, CheckpointSummary, Quote, SessionInfo
 from langchain_ctxcompress.storage.redaction import RedactHook
@@ -55,6 +56,7 @@ __all__ = [
     "guard_prompt",
     "is_session_history",
     "is_snapshot",
+    "labels_of",
     "open_store",
     "prevent_history_in_prompt",
     "prevent_snapshot_in_prompt",

@@ -20,6 +20,8 @@ import hashlib
 import string
 from collections.abc import Sequence
 
+from langchain_ctxcompress.errors import ConfigError
+
 Namespace = tuple[str, ...]
 
 ROOT = "ctxcompress"
@@ -41,9 +43,21 @@ def encode_label(text: str) -> str:
     return encoded
 
 
+def labels_of(namespace: Sequence[str]) -> tuple[str, ...]:
+    """The labels of a tenant.
+
+    Raises:
+        ConfigError: It is one text, or holds what is no text.
+    """
+    if isinstance(namespace, str) or not all(isinstance(label, str) for label in namespace):
+        msg = f"namespace is {namespace!r}: pass a sequence of labels, such as ('acme', 'support')"
+        raise ConfigError(msg)
+    return tuple(namespace)
+
+
 def root_of(namespace: Sequence[str]) -> Namespace:
     """Where everything of one tenant lies."""
-    return (ROOT, *(f"-{encode_label(label)}" for label in namespace))
+    return (ROOT, *(f"-{encode_label(label)}" for label in labels_of(namespace)))
 
 
 class SessionKeys:

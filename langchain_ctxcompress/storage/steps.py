@@ -6,7 +6,6 @@ batches to a store, so that no logic is written twice.
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -96,7 +95,7 @@ def execute(store: BaseStore, ops: Sequence[Op]) -> list[Any]:
                 except RuntimeError as error:
                     if not left or RACE not in str(error):
                         raise
-                    time.sleep(random.uniform(0.0, 0.002))
+                    time.sleep(0.000_5)  # the writer has its turn
     except StorageError:  # a store of this package's own says what was wrong
         raise
     except Exception as error:
@@ -126,7 +125,7 @@ async def aexecute(store: BaseStore, ops: Sequence[Op]) -> list[Any]:
                 except RuntimeError as error:
                     if not left or RACE not in str(error):
                         raise
-                    await asyncio.sleep(random.uniform(0.0, 0.002))
+                    await asyncio.sleep(0.000_5)
     except StorageError:  # a store of this package's own says what was wrong
         raise
     except Exception as error:

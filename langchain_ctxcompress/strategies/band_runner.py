@@ -25,10 +25,10 @@ from langchain_ctxcompress.summarize import (
     TaskFailure,
     TaskResult,
     TaskStatus,
-    resolve_model,
     rewrite_budget,
     rewrite_prompt,
     shorten_summary,
+    summariser_of,
 )
 from langchain_ctxcompress.summarize.chat_model import tell
 from langchain_ctxcompress.summarize.rewriting import PROMPT_TOKENS
@@ -210,10 +210,11 @@ def compress_messages(
         ConfigError: Bands overlap, or a number is out of range.
         SummariserError: The model cannot be set up.
     """
+    check_settings(concurrency=concurrency)
     job = _Job(
         messages,
         bands or (),
-        _summariser_of(model, concurrency),
+        summariser_of(model, concurrency=concurrency),
         min_tokens=min_tokens,
         timeout=timeout,
         attempts=attempts,
@@ -238,10 +239,11 @@ async def acompress_messages(
     on_progress: Progress | None = None,
 ) -> BandResult:
     """As `compress_messages`, without blocking the loop while the model writes."""
+    check_settings(concurrency=concurrency)
     job = _Job(
         messages,
         bands or (),
-        _summariser_of(model, concurrency),
+        summariser_of(model, concurrency=concurrency),
         min_tokens=min_tokens,
         timeout=timeout,
         attempts=attempts,
@@ -304,16 +306,6 @@ class _Job:
             sum(count(task.result or task.text) for task in finished),
         )
         return BandResult(apply_compression_results(self.messages, finished), stats, tuple(finished))
-
-
-def _summariser_of(
-    model: Runnable[Any, Any] | ChatModelSummariser | str | None, concurrency: int
-) -> ChatModelSummariser | None:
-    check_settings(concurrency=concurrency)
-    if model is None or isinstance(model, ChatModelSummariser):
-        return model
-    resolved = resolve_model(model)
-    return ChatModelSummariser(resolved, concurrency=concurrency) if resolved is not None else None
 
 
 def _not_smaller(task: BandTask, before: int, after: int, attempts: int | None = None) -> BandTask:

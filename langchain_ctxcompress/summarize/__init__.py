@@ -5,7 +5,7 @@ It may import `limits`, `tokens`, `storage` (the guard that every prompt passes)
 """
 
 from langchain_ctxcompress.summarize.agent_call import AgentCall
-from langchain_ctxcompress.summarize.chat_model import ChatModelSummariser, resolve_model
+from langchain_ctxcompress.summarize.chat_model import ChatModelSummariser
 from langchain_ctxcompress.summarize.extractive import extract_summary, shorten_summary
 from langchain_ctxcompress.summarize.guards import is_overflow, judge_reply
 from langchain_ctxcompress.summarize.levels import SummaryBudget, summary_budget
@@ -18,6 +18,7 @@ from langchain_ctxcompress.summarize.modes import (
     resolve_mode,
 )
 from langchain_ctxcompress.summarize.prompts import prefix_instruction, summary_prompt
+from langchain_ctxcompress.summarize.resolving import resolve_model, summariser_of
 from langchain_ctxcompress.summarize.rewriting import TARGET_SHARE, CompressionLevel, rewrite_budget, rewrite_prompt
 from langchain_ctxcompress.summarize.tasks import CompressionTask, TaskFailure, TaskResult, TaskStatus
 from langchain_ctxcompress.summarize.transcript import Transcript, split_transcript, transcript
@@ -48,6 +49,7 @@ __all__ = [
     "rewrite_prompt",
     "shorten_summary",
     "split_transcript",
+    "summariser_of",
     "summary_budget",
     "summary_prompt",
     "transcript",

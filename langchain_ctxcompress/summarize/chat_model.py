@@ -23,7 +23,6 @@ from langchain_ctxcompress.summarize.tasks import CompressionTask, TaskFailure, 
 from langchain_ctxcompress.summarize.tracing import Span, span
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
     from langchain_core.runnables import Runnable, RunnableConfig
     from tenacity import RetryCallState
 
@@ -230,36 +229,6 @@ def call_within(seconds: float, call: Callable[[], T]) -> T:
     return value  # type: ignore[return-value]  # None only if `call` returns None
 
 
-def resolve_model(model: BaseChatModel | Runnable[Any, Any] | str | None) -> Runnable[Any, Any] | None:
-    """The chat model that is meant.
-
-    Args:
-        model: A chat model, a name for `init_chat_model` (needs the extra `agents`), or `None` for the extractive
-            summariser.
-
-    Raises:
-        SummariserError: The name is unknown, or the extra is missing.
-    """
-    if not isinstance(model, str):
-        return model
-    if not model.strip():  # `init_chat_model` would take it for a model that is to be chosen at each call
-        msg = f"model={model!r} cannot be set up: the name is empty"
-        raise SummariserError(msg)
-    try:
-        from langchain.chat_models import init_chat_model
-    except ImportError as error:
-        msg = f"model={model!r}: a model name needs the extra: pip install 'langchain-ctxcompress[agents]'"
-        raise SummariserError(msg) from error
-    try:
-        found: Runnable[Any, Any] = init_chat_model(model)
-    except Exception as error:  # each provider package raises its own for a missing key or an unknown name
-        msg = (
-            f"model={model!r} cannot be set up: {type(error).__name__}: {_one_line(without_secrets(str(error), None))}"
-        )
-        raise SummariserError(msg) from error
-    return found
-
-
 def _config() -> RunnableConfig:
     """Marks the call as internal: its tokens do not appear in a graph's `messages` stream (law 10)."""
     from langgraph.constants import TAG_NOSTREAM
@@ -311,8 +280,3 @@ def _failed(error: Exception, attempts: int, started: float, model: Any) -> Task
         failure = TaskFailure.TIMEOUT
     detail = describe(error, mask=lambda text: without_secrets(text, model))
     return TaskResult("", failure, detail, attempts, time.monotonic() - started)
-
-
-def _one_line(text: str, most: int = 200) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= most else line[:most] + "…"

@@ -13,6 +13,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage
 
 from langchain_ctxcompress.messages import extract_text_content
+from langchain_ctxcompress.summarize.sentences import clean_text
 from langchain_ctxcompress.summarize.tasks import TaskFailure
 
 _END_KEYS = frozenset(
@@ -41,6 +42,19 @@ _REFUSAL_TEXT = re.compile(
     r" (?:to )?(?:help|assist|comply|do that|fulfil|provide|summari[sz]e|process)",
     re.IGNORECASE,
 )
+_REFUSAL_ELSEWHERE = re.compile(
+    r"\s*+(?:(?:es )?tut mir leid|leider|(?:je suis )?désolée?|malheureusement|lo siento|lamentablemente|mi dispiace"
+    r"|purtroppo|desculpe|sinto muito|infelizmente|извините|простите|к сожалению)\b[^.!?\n]{0,40}"
+    r"\b(?:kann ich|ich kann|je ne peux|no puedo|non posso|não posso|не могу|не можем)\b"
+    r"|\s*+(?:申し訳|抱歉|对不起|對不起|很遗憾|죄송)",
+    re.IGNORECASE,
+)
+_ERROR_TEXT = re.compile(r"\W*+(?:http )?error\b[^\n]{0,40}\b[45]\d\d\b", re.IGNORECASE)
+"""What some gateways answer with the code 200: `Error: 429 rate limit exceeded`."""
+
+_SAYS_NOTHING = re.compile(r"[\W\d_]*+(?:null|none|undefined|nan)?[\W\d_]*+", re.IGNORECASE)
+"""`{}`, `null`, `...`: no word."""
+
 _REFUSAL_CHARS = 400
 """A refusal is short; a long text that begins like one is a summary that quotes one."""
 
@@ -69,12 +83,16 @@ def judge_reply(reply: BaseMessage) -> tuple[str, TaskFailure | None]:
         The text without reasoning, and `None` or the failure.
     """
     ends = " ".join(_ends(reply.response_metadata))
-    text = _without_thinking(extract_text_content(reply)).strip()
+    text = _without_thinking(clean_text(extract_text_content(reply))).strip()
     if _is_refusal(reply, ends, text):
         return text, TaskFailure.REFUSAL
-    if _CUT_OFF.search(ends):
+    if _CUT_OFF.search(ends) or _THINKING_STARTS.match(text):  # it thought aloud until it was stopped
         return text, TaskFailure.INCOMPLETE
-    return (text, None) if text else ("", TaskFailure.EMPTY)
+    if _SAYS_NOTHING.fullmatch(text):
+        return "", TaskFailure.EMPTY
+    if len(text) <= _REFUSAL_CHARS and _ERROR_TEXT.match(text):
+        return text, TaskFailure.ERROR
+    return text, None
 
 
 def is_overflow(error: BaseException) -> bool:
@@ -103,7 +121,9 @@ def _is_refusal(reply: BaseMessage, ends: str, text: str) -> bool:
         isinstance(block, dict) and block.get("type") == "refusal" for block in reply.content
     ):
         return True
-    return len(text) <= _REFUSAL_CHARS and bool(_REFUSAL_TEXT.match(text))
+    if len(text) > _REFUSAL_CHARS:
+        return False
+    return bool(_REFUSAL_TEXT.match(text) or _REFUSAL_ELSEWHERE.match(text))
 
 
 def _without_thinking(text: str) -> str:

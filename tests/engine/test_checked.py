@@ -95,7 +95,9 @@ def test_a_request_that_the_summary_reports_as_done_is_not_open(done: str) -> No
     assert "ferry" not in opened.partition("## Finished")[0].partition("## Values")[0]
 
 
-@pytest.mark.parametrize("reply", ["no headings at all", "## Some\n### headings\n- [ ] and boxes", "…", "* * *\nok"])
+@pytest.mark.parametrize(
+    "reply", ["no headings at all", "## Some\n### headings\n- [ ] and boxes", "… so on", "* * *\nok"]
+)
 def test_law_3_no_wording_is_refused(reply: str) -> None:
     result, _, model = compressed(reply)
     assert (result.outcome, result.reason, model.calls) == ("applied", "compressed", 1)

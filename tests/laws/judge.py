@@ -39,6 +39,9 @@ def illegal(compressor: ContextCompressor, output: Sequence[BaseMessage], origin
 
     A message that was cut where it stands is known by its original, where the input gave it no id to know it by.
     """
+    if original and all(isinstance(message, ToolMessage) for message in original):  # D6: it stays as it is
+        same = [as_bytes(m, with_id=False) for m in output] == [as_bytes(m, with_id=False) for m in original]
+        return [] if same else ["changed: results and nothing else are no list that can be mended"]
     ids = {message.id for message in original}
     known = [
         (compressor.expand_message(m.id or "") or m).model_copy(update={"id": None})

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from langgraph.store.base import GetOp, PutOp
+from langgraph.store.memory import InMemoryStore
 
 from langchain_ctxcompress.errors import CtxCompressError, StorageError, describe
 from langchain_ctxcompress.storage import StoreSteps, aexecute, arun, execute, run
@@ -149,3 +150,41 @@ class TestKindsOfStores:
         store = AsyncOnlyStore()
         results = await asyncio.gather(*(arun(copied("a", str(number)), store) for number in range(20)))
         assert results == ["nothing"] * 20
+
+
+class Racing(InMemoryStore):
+    """Fails so often as LangGraph's own does while another thread writes to it."""
+
+    def __init__(self, times: int) -> None:
+        super().__init__()
+        self.left = times
+
+    def batch(self, ops: Any) -> list[Any]:
+        if self.left > 0:
+            self.left -= 1
+            raise RuntimeError("dictionary changed size during iteration")
+        return super().batch(ops)
+
+    async def abatch(self, ops: Any) -> list[Any]:
+        return self.batch(ops)
+
+
+def test_a_store_in_memory_that_another_thread_writes_to_is_asked_again() -> None:
+    store = Racing(20)
+    run(copied("x", "y"), store)
+    assert store.left == 0
+    assert store.get(("a",), "y") is not None
+
+
+async def test_a_store_in_memory_that_another_thread_writes_to_is_asked_again_async() -> None:
+    store = Racing(20)
+    await arun(copied("x", "y"), store)
+    assert store.left == 0
+    assert store.get(("a",), "y") is not None
+
+
+async def test_one_that_never_ends_is_a_failure() -> None:
+    with pytest.raises(StorageError):
+        run(copied("x", "y"), Racing(10**6))
+    with pytest.raises(StorageError):
+        await arun(copied("x", "y"), Racing(10**6))

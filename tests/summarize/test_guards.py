@@ -88,6 +88,11 @@ def test_a_filtered_answer_is_a_refusal(metadata: dict[str, Any]) -> None:
         "Unfortunately, I won't summarize this.",
         "I apologise, but I must decline to provide that.",
         "As an AI language model, I cannot help with that.",
+        "Es tut mir leid, aber dabei kann ich nicht helfen.",
+        "Désolé, je ne peux pas traiter ce texte.",
+        "Lo siento, no puedo ayudar con eso.",
+        "申し訳ありませんが、お手伝いできません。",
+        "抱歉，我无法总结这段内容。",
     ],
 )
 def test_a_refusal_in_words(text: str) -> None:
@@ -102,6 +107,8 @@ def test_a_refusal_in_words(text: str) -> None:
         "user: I can't help my sister move on Friday\nassistant: offered Saturday",
         "Sorry for the delay was said to user 42.",
         "The refusal of payment was noted.",
+        "Leider war der Zug zu spät; user 42 bekam einen Gutschein, und ich kann ihn nun ausstellen.",
+        "Errors were found in build 42 and mended.",
     ],
 )
 def test_what_only_quotes_a_refusal_is_none(text: str) -> None:
@@ -115,10 +122,34 @@ def test_refusals_beside_the_text() -> None:
 
 @pytest.mark.parametrize(
     "content",
-    ["", "  \n", [], [{"type": "text", "text": " "}], [{"type": "thinking", "thinking": "…"}], "<think>hm</think>\n"],
+    [
+        "",
+        "  \n",
+        [],
+        [{"type": "text", "text": " "}],
+        [{"type": "thinking", "thinking": "…"}],
+        "<think>hm</think>\n",
+        "{}",
+        "null",
+        "...",
+        "[ ]",
+    ],
 )
 def test_nothing_to_read_is_empty(content: Any) -> None:
     assert judge_reply(said(content)) == ("", TaskFailure.EMPTY)
+
+
+def test_thinking_without_an_end_is_incomplete() -> None:
+    assert judge_reply(said("<think>let me see"))[1] is TaskFailure.INCOMPLETE
+
+
+def test_an_error_that_is_answered_as_text_is_an_error() -> None:
+    assert judge_reply(said("Error: 429 rate limit exceeded"))[1] is TaskFailure.ERROR
+
+
+def test_what_no_client_can_send_is_left_out() -> None:
+    text, failure = judge_reply(said("They spoke\ud800 of two orders.\x00"))
+    assert (text, failure) == ("They spoke  of two orders.", None)
 
 
 def test_a_call_instead_of_an_answer_is_empty() -> None:
@@ -232,7 +263,8 @@ def test_the_error_made_for_it_is_an_overflow_whatever_it_says() -> None:
 )
 def test_adversarial_texts_take_linear_time(text: str) -> None:
     assert not is_overflow(ValueError(text))
-    assert judge_reply(said(text))[1] in (None, TaskFailure.EMPTY)
+    expected = TaskFailure.INCOMPLETE if text.startswith("<think>") else None
+    assert judge_reply(said(text))[1] is expected
     assert judge_reply(said("ok", response_metadata={"finish_reason": text}))[0] == "ok"
 
 
