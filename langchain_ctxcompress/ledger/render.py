@@ -185,8 +185,18 @@ def mask_superseded(record: LedgerRecord, superseded: Iterable[Superseded]) -> s
             continue
         about = set(gone.key) & set(record.key)
         if sources & set(gone.sources) or (gone.key and about == set(gone.key)):
-            text = text.replace(gone.text, CHANGED)
+            text = _blank(text, gone.text)
     return text
+
+
+def _blank(text: str, value: str) -> str:
+    """A text with a mark for a value, but not within a longer word or number, nor where it names a thing ("May's")."""
+    before, behind = (r"(?<!\w)" if value[0].isalnum() else ""), (r"(?![\w'\u2019])" if value[-1].isalnum() else "")
+    return (
+        re.sub(f"{before}{re.escape(value)}{behind}", CHANGED, text)
+        if value.isascii()
+        else text.replace(value, CHANGED)
+    )
 
 
 def _request_lines(ledger: Ledger) -> list[_Line]:

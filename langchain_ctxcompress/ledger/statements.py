@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from math import exp
 from typing import Literal
 
-from langchain_ctxcompress.ledger.lexicon import Reading, read, split_words, stem, word_set
+from langchain_ctxcompress.ledger.lexicon import Reading, plain, read, split_words, stem, word_set
 from langchain_ctxcompress.ledger.standing import STANDING, holding, standing
 from langchain_ctxcompress.ledger.traits import is_trait
 from langchain_ctxcompress.ledger.values import FoundValue, find_values
 from langchain_ctxcompress.ledger.voice import Sentence
 from langchain_ctxcompress.ledger.wishes import asks_for_good, find_wish
+from langchain_ctxcompress.ledger.words.measures import NAMED
 
 RULE_WEIGHT = 0.5
 RULE_STANDING = 1.2
@@ -93,6 +95,11 @@ _NOT_IMPERATIVE = word_set(
 _FINITE = _COPULAS | word_set(
     "has have had does can could would should must may needs isn't aren't wasn't doesn't can't won't"
 )
+_TELLING_OF = _FINITE | word_set("costs needs weighs sleeps kostet braucht cuesta coûte costa custa kost")
+_COUNTS = frozenset({"quantity", "number"})
+_OWNS = ("'", "\u2019")
+_NEAR_VERB = 120
+"""Characters between the name of a thing and what is said of it."""
 _STANDING_SO = BEING | word_set(
     """
     isn't aren't hasn't haven't has have waits wait fehlt fehlen steht stehen wurde wurden hat haben manque manquent a
@@ -156,7 +163,9 @@ def judge(sentence: Sentence, novelty: float) -> Judgement:
     spoken = trim_opening(sentence.spoken)
     text = trim_opening(sentence.text)
     reading = read(sentence.spoken)
-    values = tuple(find_values(text))
+    found = tuple(find_values(text))
+    named = () if read(sentence.spoken).has("update") else _names(text, found)
+    values = tuple(value for value in found if value not in named)
     question = text.rstrip("\"'”’»)").endswith(("?", "？", "؟")) or (reading.unspaced and "吗" in text[-3:])
     whole = reading
     wish = find_wish(spoken)
@@ -213,11 +222,32 @@ def judge(sentence: Sentence, novelty: float) -> Judgement:
         question=question,
         polite=whole.has("please"),
         imperative=imperative,
-        about=_about(core, values) or _about(spoken, values),
+        about=_with_names(_about(core, values) or _about(spoken, values), named),
         verb=_verb(core) if imperative else "",
-        subject=(_subject(core) or (_about(core, values) if labelled else ())) if definite else (),
+        subject=_with_names(_subject(core) or (_about(core, values) if labelled else ()), named) if definite else (),
         trait=trait,
     )
+
+
+def _names(text: str, values: tuple[FoundValue, ...]) -> tuple[FoundValue, ...]:
+    """The values that tell which thing a sentence is about: the day in "Monday's call is at 9", the 1 in "hall 1".
+
+    Such a value stands in front of the verb, or opens the sentence, and what is said of the thing stands behind it.
+    """
+    named: list[FoundValue] = []
+    for value, later in pairwise(values):
+        loose = value.kind in _COUNTS or plain(value.value).rstrip(".") in NAMED
+        between = text[value.end : later.start]
+        if not loose or len(between) > _NEAR_VERB:
+            continue
+        day_first = value.kind == "date" and len(split_words(text[: value.start][-_NEAR_VERB:])) <= 1
+        if day_first or not _TELLING_OF.isdisjoint(split_words(between)) or between[:1] in _OWNS:
+            named.append(value)
+    return tuple(named)
+
+
+def _with_names(about: tuple[str, ...], named: tuple[FoundValue, ...]) -> tuple[str, ...]:
+    return tuple(sorted({*about, *(stem(plain(value.value)) for value in named)})) if about and named else about
 
 
 def _is_labelled(text: str, values: tuple[FoundValue, ...]) -> bool:

@@ -47,7 +47,7 @@ _IP = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}(?:[:/]\d{1,5})?")
 _PATH = re.compile(r"(?:~|\.{1,2})?/[^\s:]+|[A-Za-z]:\\\S+|(?:[\w.@+-]+/)+[\w.@+-]*")
 _FILE = re.compile(r"[\w@+-][\w.@+-]*\.[A-Za-z][A-Za-z0-9]{0,5}")
 _HOST = re.compile(r"(?:[a-z0-9][a-z0-9-]*\.){1,6}[a-z]{2,12}(?::\d{1,5})?")
-_PHONE = re.compile(r"\+?\(?\d{1,4}\)?(?:[-.\u2011]\d{2,5}){2,5}|\+\d{7,15}")
+_PHONE = re.compile(r"\+?\(?\d{1,4}\)?(?:[-.\u2011]\d{2,5}){2,5}|\+\d{7,15}|\d{3}-\d{4}")
 _ID = re.compile(r"#?(?=[\w#/-]*\d)(?=[\w-]*[A-Za-z_#])#?[A-Za-z0-9][\w-]*")
 _HASH_NUMBER = re.compile(r"#\d{1,12}")
 _FILE_NUMBER = re.compile(r"\d{3,8}/\d{2,4}")  # of a court or an office: number and year
@@ -59,6 +59,7 @@ _UNSPACED_VALUE = re.compile(
     r"|\d[\d,.]{0,15}+(?:\s?(?:万|千|百)?(?:元|円|块|美元|欧元|ドル|ユーロ)"
     r"|人|个|個|台|枚|件|名|位|本|席|年|日|天|%|％)|[¥￥$€]\d[\d,.]{0,15}"
 )
+_LAST_NUMBER = re.compile(r"(?:^|\D)\d{1,2}\.\Z")  # at the end of a text no month follows that it could be the day of
 _FILE_END = re.compile(r"\.[A-Za-z]{1,5}$")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _ASCII_RUN = re.compile(r"[A-Za-z0-9#$€£_./:@+~-]+")
@@ -119,7 +120,8 @@ def _pieces(text: str) -> list[tuple[str, int]]:
     for match in _PIECE.finditer(text):
         raw = match[0]
         if not (raw.isascii() and raw.isalpha()):
-            pieces += _parts(raw, match.start())
+            last = match.end() == len(text)
+            pieces += _parts(raw[:-1] if last and _LAST_NUMBER.search(raw) else raw, match.start())
         elif len(raw) <= _MAX_PIECE:
             pieces.append((raw, match.start()))
     return pieces

@@ -135,6 +135,17 @@ ALIKE = [
     ("大人票是40元。", "儿童票是20元。"),
     ("我的航班是MU-501。", "他的航班是CA-882。"),
     ("周一的会议是9:30。", "周三的会议是14:00。"),
+    ("Saturday's market closes at 13:00.", "Sunday's market closes at 12:15."),
+    ("The Tuesday choir is at 18:30.", "The Thursday choir is at 19:45."),
+    ("In May the fee is 80 euros.", "In June the fee is 95 euros."),
+    ("Locker 4 is for 12 helmets.", "Locker 7 is for 15 helmets."),
+    ("Die Sitzung am Montag ist um 9:00.", "Die Sitzung am Mittwoch ist um 11:30."),
+    ("Der Ordner für Projekt 3 liegt in Regal 8.", "Der Ordner für Projekt 5 liegt in Regal 2."),
+    ("El turno del sábado es a las 7:00.", "El turno del domingo es a las 8:30."),
+    ("La caja 2 está en el estante 9.", "La caja 4 está en el estante 1."),
+    ("Le cours de lundi est à 10:15.", "Le cours de vendredi est à 11:45."),
+    ("La lezione di martedì è alle 9:00.", "La lezione di giovedì è alle 10:30."),
+    ("De les van maandag is om 9:15.", "De les van vrijdag is om 10:45."),
 ]
 
 
