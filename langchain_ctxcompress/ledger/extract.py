@@ -191,6 +191,9 @@ def _add_statement(draft: LedgerDraft, judged: Judgement, place: _Place, *, valu
         kind, weight = "fact", max(weight, FACT_WEIGHT)
     if judged.definite and not judged.question and any(value.kind not in _LOOSE for value in judged.values):
         kind, weight = (kind if kind == "rule" else "fact"), max(weight, _TOLD)
+    if kind == "moment" and not judged.question and judged.takes_back == "" and _tells_a_value(judged, said_values):
+        # Little on its own, yet it may give anew what an earlier message said: what is known of that decides.
+        kind, weight = "fact", min(weight, FACT_WEIGHT)
     if kind == "moment" or values_alone:
         return
     record: dict[str, Any] = {
@@ -207,6 +210,12 @@ def _add_statement(draft: LedgerDraft, judged: Judgement, place: _Place, *, valu
         "verb": judged.verb,
     }
     draft.statements.append(Rule(**record) if kind == "rule" else Fact(**record))
+
+
+def _tells_a_value(judged: Judgement, values: Sequence[str]) -> bool:
+    """Whether a sentence that is worth little as a whole is short, and gives a value of something it names."""
+    short = len(judged.reading.words) <= (_LONG_MOMENT * _SIGNS_OF_WORD if judged.reading.unspaced else _LONG_MOMENT)
+    return bool(values) and bool(judged.about) and short and not judged.reading.has("ask", "want")
 
 
 def _replaced_values(judged: Judgement) -> dict[str, FoundValue]:

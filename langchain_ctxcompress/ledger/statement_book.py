@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
-from langchain_ctxcompress.ledger.lexicon import split_words, stem, word_set
+from langchain_ctxcompress.ledger.lexicon import read, split_words, stem, word_set
 from langchain_ctxcompress.ledger.records import Fact, Rule, Superseded, ValueRecord
 from langchain_ctxcompress.ledger.succession import (
     Succession,
@@ -16,7 +16,9 @@ from langchain_ctxcompress.ledger.succession import (
     owns_another,
     reaches_speaker,
     says_all_of,
+    speaks_of_a_way,
     succession,
+    tells_apart,
 )
 from langchain_ctxcompress.ledger.value_book import ValueChange
 
@@ -26,6 +28,10 @@ _MAX_FACTS = 400
 _MAX_SOURCES = 6
 _MAX_AMENDMENTS = 3
 _COMMON = 40
+_FEW = 6
+"""Statements that share a word which still tells what they are about."""
+
+_RENEWED = 0.85
 _POLITE = word_set(
     """
     please kindly also just so well and oh btw thanks bitte svp pls plz really very
@@ -47,6 +53,14 @@ def _form(value: str) -> str:
 def topic(statement: Statement) -> set[str]:
     """The stems a statement is about, those of its values included."""
     return {*statement.key, *(stem(word) for slot in statement.slots for word in split_words(slot))}
+
+
+def _changes(statement: Statement) -> bool:
+    """Whether a statement speaks of another thing in the place of one that is known, or of a way from one to the next.
+
+    "Another spot", "slipped to 9 June", "moved to hall 6": a word for one more or a way stands by the value.
+    """
+    return any(speaks_of_a_way(statement.text, slot) for slot in statement.slots)
 
 
 def _are_bare_facts(*statements: Statement) -> bool:
@@ -107,6 +121,11 @@ class StatementBook:
             joined = self._succeed(event)
             if joined:
                 continue
+            renewed = self._renewed(event)
+            if renewed is not None:
+                weight = max(weight, _RENEWED)
+                if (event.update or _changes(event)) and self._take_place(event, [("likely", True, renewed)]):
+                    continue
             withdrawn = bool(event.takes_back) and self._withdraw(topic(event), event.order)
             if (told or (withdrawn and event.takes_back == "forgets")) and isinstance(event, Fact):
                 self._gone.update((event.text, source) for source in event.sources)
@@ -216,6 +235,34 @@ class StatementBook:
                 found.append(("likely", False, older))
         found += [("likely", True, older) for older in self._ways_to_reach(newer)] if not found else []
         return self._take_place(newer, found)
+
+    def _renewed(self, newer: Statement) -> Statement | None:
+        """The last earlier statement that a newer one may give anew: of one topic, with a value of one kind.
+
+        Nothing where both tell apart two things, or where the topic is one of many statements.
+        """
+        if newer.takes_back or isinstance(newer, Rule) or not (newer.slots or newer.update):
+            return None
+        about = frozenset(word for word in read(newer.text).content if not word.isdigit())
+        if not about:
+            bare = [older for older in self._live.values() if self._may_renew(older, newer)] if newer.update else []
+            return max(bare, key=lambda each: (each.order, each.text), default=None)
+        found = []
+        for word in about:
+            holders = self._by_stem.get(word, {})
+            if len(holders) <= _FEW:
+                found += [self._live[identity] for identity in holders if self._may_renew(self._live[identity], newer)]
+        return max(found, key=lambda each: (each.order, each.text), default=None)
+
+    @staticmethod
+    def _may_renew(older: Statement, newer: Statement) -> bool:
+        if older.order >= newer.order or not isinstance(older, Fact):
+            return False
+        if not newer.slots:
+            return not older.slots and older.definite
+        return bool(older.slots) and changed_value(older.text, older.slots, newer.text) is not None and not tells_apart(
+            older.text, older.slots, newer.text
+        )
 
     def _ways_to_reach(self, newer: Statement) -> list[Statement]:
         """The last statement of how to reach the user, where a newer one says it in words that are not its own."""

@@ -24,6 +24,7 @@ from langchain_ctxcompress.ledger.words.measures import MONTHS
 Succession = Literal["", "likely", "sure"]
 """What a later sentence is to an earlier one: nothing, likely its successor, or surely so."""
 
+_TOWARDS = frozenset(("to", "auf", "a", "à", "al", "naar", "till", "до", "na"))
 _SMALL = 3
 _MISTAKABLE = ("ack", "feel", "want", "trouble", "prefer", "limit", "decide", "goal", "done", "mind")
 _NUMERIC = frozenset({"quantity", "number", "amount", "percent", "version"})
@@ -110,6 +111,37 @@ def succession(
     if not (old.late(old.all) and new.late(old.all)) or _tells_otherwise(new, extra):
         return "", False
     return ("sure" if definite and not (old.unspaced or around) else "likely"), False
+
+
+def tells_apart(older: str, older_slots: Sequence[str], newer: str) -> bool:
+    """Whether two sentences with values of one kind speak of two things: each has a word in the place of the other's.
+
+    Args:
+        older: The earlier sentence.
+        older_slots: The values in it.
+        newer: The later one.
+    """
+    values = changed_value(older, older_slots, newer)
+    if values is None:
+        return True
+    old, new = frame_of(older, values[0].value), frame_of(newer, values[1].value)
+    if old.unspaced or new.unspaced or (old.others - new.others and new.others - old.others):
+        return True
+    lost, extra = old.main - new.all, new.main - old.all
+    return bool(lost and extra and _contrasts(old, new, lost, extra)) or _joined_otherwise(old, new)
+
+
+def speaks_of_a_way(text: str, value: str) -> bool:
+    """Whether a word that leads to a place or a time stands right in front of a value, behind a word that is no being.
+
+    Args:
+        text: A sentence.
+        value: A value in it.
+    """
+    frame = frame_of(text, value)
+    at = frame.words.index(VALUE) if VALUE in frame.words else 0
+    led = at > 1 and plain(frame.words[at - 1]) in _TOWARDS
+    return led and name_of(frame.words[at - 2]) in frame.all
 
 
 def is_way_to_reach(values: tuple[FoundValue, FoundValue] | None) -> bool:
