@@ -213,9 +213,9 @@ def _add_statement(draft: LedgerDraft, judged: Judgement, place: _Place, *, valu
 
 
 def _tells_a_value(judged: Judgement, values: Sequence[str]) -> bool:
-    """Whether a sentence that is worth little as a whole is short, and gives a value of something it names."""
+    """Whether a sentence that is worth little as a whole is short, and gives a value or a change of what it names."""
     short = len(judged.reading.words) <= (_LONG_MOMENT * _SIGNS_OF_WORD if judged.reading.unspaced else _LONG_MOMENT)
-    return bool(values) and bool(judged.about) and short and not judged.reading.has("ask", "want")
+    return bool(values or judged.update) and bool(judged.about) and short and not judged.reading.has("ask", "want")
 
 
 def _replaced_values(judged: Judgement) -> dict[str, FoundValue]:

@@ -103,11 +103,7 @@ class StatementBook:
                     self._withdraw(set(event.key), event.order)
                     self._gone.update((event.text, source) for source in event.sources)
                 continue
-            if any(
-                (event.text, source) in self._gone or (event.text, source) in self._told for source in event.sources
-            ):
-                continue
-            if self._join_duplicate(event):
+            if self._is_known(event) or self._join_duplicate(event):
                 continue
             source = event.sources[-1] if event.sources else ""
             weight = event.weight
@@ -118,14 +114,10 @@ class StatementBook:
                     heaviest, amended = self._change(change, event)
                     weight, told = max(weight, heaviest), told or amended
             self._replace(event)
-            joined = self._succeed(event)
-            if joined:
+            renewed = None if (joined := self._succeed(event)) else self._renewed(event)
+            if joined or (renewed is not None and self._is_joined(event, renewed)):
                 continue
-            renewed = self._renewed(event)
-            if renewed is not None:
-                weight = max(weight, _RENEWED)
-                if (event.update or _changes(event)) and self._take_place(event, [("likely", True, renewed)]):
-                    continue
+            weight = weight if renewed is None else max(weight, _RENEWED)
             withdrawn = bool(event.takes_back) and self._withdraw(topic(event), event.order)
             if (told or (withdrawn and event.takes_back == "forgets")) and isinstance(event, Fact):
                 self._gone.update((event.text, source) for source in event.sources)
@@ -134,6 +126,11 @@ class StatementBook:
         for change in changes:
             if id(change) not in applied:
                 self._change(change, None)
+
+    def _is_known(self, statement: Statement) -> bool:
+        """Whether it is a statement read again that is gone, or stands behind the one it changes."""
+        said = [(statement.text, source) for source in statement.sources]
+        return any(each in self._gone or each in self._told for each in said)
 
     def _join_duplicate(self, statement: Statement) -> bool:
         same = signature(statement.text)
@@ -236,14 +233,20 @@ class StatementBook:
         found += [("likely", True, older) for older in self._ways_to_reach(newer)] if not found else []
         return self._take_place(newer, found)
 
+    def _is_joined(self, newer: Statement, renewed: Statement) -> bool:
+        """Join a statement that tells of a change to the one it may give anew."""
+        tells = newer.update or _changes(newer)
+        return tells and self._take_place(newer, [("likely", True, renewed)])
+
     def _renewed(self, newer: Statement) -> Statement | None:
         """The last earlier statement that a newer one may give anew: of one topic, with a value of one kind.
 
         Nothing where both tell apart two things, or where the topic is one of many statements.
         """
-        if newer.takes_back or isinstance(newer, Rule) or not (newer.slots or newer.update):
+        if newer.takes_back or not (newer.update or (newer.slots and isinstance(newer, Fact))):
             return None
-        about = frozenset(word for word in read(newer.text).content if not word.isdigit())
+        named = {stem(word) for slot in newer.slots for word in split_words(slot)}
+        about = frozenset(read(newer.text).content) - named
         if not about:
             bare = [older for older in self._live.values() if self._may_renew(older, newer)] if newer.update else []
             return max(bare, key=lambda each: (each.order, each.text), default=None)
@@ -260,8 +263,10 @@ class StatementBook:
             return False
         if not newer.slots:
             return not older.slots and older.definite
-        return bool(older.slots) and changed_value(older.text, older.slots, newer.text) is not None and not tells_apart(
-            older.text, older.slots, newer.text
+        return (
+            bool(older.slots)
+            and changed_value(older.text, older.slots, newer.text) is not None
+            and not tells_apart(older.text, older.slots, newer.text)
         )
 
     def _ways_to_reach(self, newer: Statement) -> list[Statement]:
