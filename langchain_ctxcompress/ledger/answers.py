@@ -13,10 +13,11 @@ from typing import Any, Literal
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from langchain_ctxcompress.ledger.artifacts import file_changes
-from langchain_ctxcompress.ledger.lexicon import read
+from langchain_ctxcompress.ledger.lexicon import content_stems, read
 from langchain_ctxcompress.ledger.records import (
     ArtifactRecord,
     DecisionRecord,
+    Done,
     Fact,
     Request,
     Rule,
@@ -24,6 +25,7 @@ from langchain_ctxcompress.ledger.records import (
     ValueRecord,
 )
 from langchain_ctxcompress.ledger.subjects import subject_of, subject_of_key
+from langchain_ctxcompress.ledger.tasks import is_about, puts_off
 from langchain_ctxcompress.ledger.values import ERROR_MENTION, find_values
 from langchain_ctxcompress.ledger.voice import own_lines, split_sentences
 from langchain_ctxcompress.messages import extract_text_content
@@ -32,6 +34,8 @@ SCANNED = 4_000
 """Characters of an AI message or tool result that are read for topics and values; its rest adds nothing the user
 said."""
 _VALUES_OF_RESULT = 12
+_LONG_ANSWER = 200
+_STEMS_OF_ANSWER = 400
 _RESULTS_AT_HAND = 8
 _RESULT_SEARCHED = 400_000
 _AI_DECISION = "[decision]"
@@ -57,6 +61,12 @@ class LedgerDraft:
     """The places of open requests that nothing answers yet; each message looks at these alone, not at all requests."""
     replied: list[int] = field(default_factory=list)
     """The places of open requests that were answered."""
+    tasks: list[Request] = field(default_factory=list)
+    """What the newest human message may ask for without a word that says so: a request once it was carried out."""
+    worked: set[str] = field(default_factory=set)
+    """Stems of the calls that were carried out since the newest human message."""
+    done: list[Done] = field(default_factory=list)
+    """What was done, answer by answer."""
     last_finished: int = -1
     """The greatest place of a finished request."""
 
@@ -65,12 +75,32 @@ class LedgerDraft:
         self.waiting.append(len(self.requests))
         self.requests.append(request)
 
-    def answer(self) -> None:
-        """An AI message that calls no tool answers what is open; one that does is still at work."""
+    def answer(self, text: str = "", order: int = 0) -> None:
+        """An AI message that calls no tool answers what is open; one that does is still at work.
+
+        Args:
+            text: What it says: a few words that put work off answer nothing.
+            order: Its place.
+        """
+        idle = bool(text) and not self.worked and puts_off(text)
+        stems = frozenset(self.worked) | (content_stems(text[:SCANNED]) if text and not idle else frozenset())
         for place in self.waiting:
-            self.requests[place] = self.requests[place].model_copy(update={"answered": True})
-        self.replied += self.waiting
+            request = self.requests[place]
+            put_off = idle and request.terms > 0
+            update: dict[str, Any] = {"put_off": True} if put_off else {"answered": True}
+            if self.worked and is_about(request.about or request.key, stems, least=1):
+                update["carried_out"] = True
+            self.requests[place] = request.model_copy(update=update)
+        self.replied += [place for place in self.waiting if not self.requests[place].put_off]
         self.waiting = []
+        for task in self.tasks if self.worked else ():
+            if is_about(task.about, stems, least=1):
+                self.replied.append(len(self.requests))
+                self.requests.append(task.model_copy(update={"answered": True, "carried_out": True}))
+        if self.tasks and self.worked:
+            self.tasks = []
+        if stems and (self.worked or len(text) > _LONG_ANSWER):
+            self.done.append(Done(order=order, stems=tuple(sorted(stems)[:_STEMS_OF_ANSWER])))
         if self.asked_before == "undone":
             self.asked_before = "redone"
         self.asked_before = self.asked_before or "answered"
@@ -81,6 +111,8 @@ class LedgerDraft:
         Args:
             complains: Whether it says so.
         """
+        self.tasks = []
+        self.worked = set()
         last = max((self.last_finished, *self.replied))
         for place in self.replied:
             undone = complains and place == last
@@ -102,9 +134,11 @@ def read_answer(draft: LedgerDraft, messages: Sequence[BaseMessage], index: int,
         failed = _failed_calls(messages, index)
         for call in message.tool_calls:
             _read_call(draft, call["name"], call["args"], source, index, failed=call["id"] in failed)
+            if call["id"] not in failed:
+                draft.worked |= content_stems(f"{call['name'].replace('_', ' ')} {call['args']}"[:SCANNED])
     text = extract_text_content(message)
     if text.strip() and not getattr(message, "tool_calls", None):
-        draft.answer()
+        draft.answer(text, index)
     for line in own_lines(text[: 4 * SCANNED]) if _AI_DECISION in text.lower() else ():
         body = line.strip().lstrip("-*• ")
         if body.lower().startswith(_AI_DECISION) and len(body) < 1_000:

@@ -17,6 +17,7 @@ from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.ledger.answers import SCANNED, LedgerDraft, read_answer, read_result
 from langchain_ctxcompress.ledger.clauses import clauses
+from langchain_ctxcompress.ledger.fields import Field, read_fields
 from langchain_ctxcompress.ledger.lexicon import content_stems, read
 from langchain_ctxcompress.ledger.merge import settle
 from langchain_ctxcompress.ledger.records import (
@@ -29,7 +30,8 @@ from langchain_ctxcompress.ledger.records import (
 )
 from langchain_ctxcompress.ledger.request_status import reply_of, request_weight, shorten_request
 from langchain_ctxcompress.ledger.statements import FACT_WEIGHT, Judgement, judge
-from langchain_ctxcompress.ledger.subjects import measured_things, subject_of
+from langchain_ctxcompress.ledger.subjects import measured_things, subject_of, subject_of_key
+from langchain_ctxcompress.ledger.tasks import MOST_TEXT, main_stems, may_be_carried_out, told_weight, with_terms
 from langchain_ctxcompress.ledger.values import FoundValue
 from langchain_ctxcompress.ledger.voice import Sentence, sentences
 from langchain_ctxcompress.ledger.words.people import PEOPLE
@@ -47,6 +49,8 @@ _PERMISSION = 0.5
 _TOLD = 0.3
 _LOOSE = frozenset({"quantity", "percent", "time"})
 _SENTENCES_OF_MESSAGE = 200
+_TASKS_OF_MESSAGE = 20
+_WHOLE = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,7 @@ def extract_records(messages: Sequence[BaseMessage]) -> Ledger:
             superseded=tuple(draft.superseded),
             first_reply=draft.first_reply,
             asked_before=draft.asked_before,
+            done=tuple(draft.done),
             parts=(_part_name(messages),) if messages else (),
             heard=dict(heard),
         )
@@ -134,6 +139,9 @@ def _answer_stems(messages: Sequence[BaseMessage], stems: list[frozenset[str]], 
 
 
 def _read_human(draft: LedgerDraft, text: str, place: _Place, heard: _Heard) -> None:
+    fields = read_fields(text)
+    if fields:
+        _add_fields(draft, fields, place)
     said = sentences(text)[:_SENTENCES_OF_MESSAGE]
     judgements = [judge(sentence, heard.novelty(read(sentence.spoken).content)) for sentence in said]
     if judgements:
@@ -145,7 +153,7 @@ def _read_human(draft: LedgerDraft, text: str, place: _Place, heard: _Heard) -> 
         _add_statement(draft, judgement, place, values_alone=bool(within))
         for clause in within:
             _add_statement(draft, clause, place)
-    _add_request(draft, judgements, place)
+    _add_request(draft, said, judgements, place, heard)
 
 
 def _lasting_clauses(sentence: Sentence, judged: Judgement, heard: _Heard) -> list[Judgement]:
@@ -264,21 +272,81 @@ def _add_user_value(
     )
 
 
-def _add_request(draft: LedgerDraft, judgements: list[Judgement], place: _Place) -> None:
-    best: Judgement | None = None
+def _add_fields(draft: LedgerDraft, fields: list[Field], place: _Place) -> None:
+    """The fields of a message that is data alone: as one statement, and each as a value under its name."""
+    draft.go_on(complains=False)
+    draft.first_reply = "moved_on" if draft.first_reply == "none" else draft.first_reply
+    subjects = [subject_of_key(each.name) for each in fields]
+    draft.statements.append(
+        Fact(
+            text="; ".join(f"{each.name}: {each.value}" for each in fields),
+            sources=(place.source,),
+            order=place.order,
+            weight=_TOLD,
+            key=tuple(sorted({stem for _, stems in subjects for stem in stems})),
+            slots=tuple(dict.fromkeys(each.value for each in fields)),
+            definite=True,
+        )
+    )
+    for each, (subject, stems) in zip(fields, subjects, strict=True):
+        draft.values.append(
+            ValueRecord(
+                text=each.value,
+                sources=(place.source,),
+                order=place.order,
+                weight=0.5,
+                key=stems,
+                value_kind=each.kind,
+                subject=subject,
+                by="user",
+            )
+        )
+
+
+def _add_request(
+    draft: LedgerDraft, said: list[Sentence], judgements: list[Judgement], place: _Place, heard: _Heard
+) -> None:
+    """The request of a message, with its terms; and what else in it may be a request, if it is carried out."""
+    best = -1
     best_weight = 0.45
-    for judged in judgements:
+    for at, judged in enumerate(judgements):
         if judged.kind == "rule":
             continue
         weight = request_weight(judged)
         if weight > best_weight:
-            best, best_weight = judged, weight
-    if best is not None:
-        record = Request(
-            text=shorten_request(best.text),
-            sources=(place.source,),
-            order=place.order,
-            weight=round(min(1.0, best_weight), 3),
-            key=tuple(sorted(best.reading.content)),
-        )
-        draft.ask(record)
+            best, best_weight = at, weight
+    taken: range = range(0)
+    if best >= 0:
+        taken = range(*with_terms(said, judgements, best))
+        draft.ask(_request(said, judgements, taken, place, heard, weight=best_weight, best=best))
+    for at, sentence in enumerate(said[:_TASKS_OF_MESSAGE]):
+        if at not in taken and may_be_carried_out(sentence, judgements[at]):
+            taken = range(*with_terms(said, judgements, at))
+            draft.tasks.append(_request(said, judgements, taken, place, heard, weight=best_weight, best=at))
+
+
+def _request(
+    said: list[Sentence],
+    judgements: list[Judgement],
+    taken: range,
+    place: _Place,
+    heard: _Heard,
+    *,
+    weight: float,
+    best: int,
+) -> Request:
+    judged = judgements[best]
+    if len(taken) > 1:
+        whole = " ".join((judgements[taken[0]].text, *(said[at].text for at in taken[1:])))[:_WHOLE]
+        judged = judge(Sentence(whole, whole, "", bullet=False), heard.novelty(read(whole).content))
+    told = told_weight(judged, heard.novelty(judged.reading.content))
+    text = shorten_request(judged.text, MOST_TEXT) if told else shorten_request(judgements[best].text)
+    return Request(
+        text=text,
+        sources=(place.source,),
+        order=place.order,
+        weight=round(min(1.0, weight), 3),
+        key=tuple(sorted(judged.reading.content if told else judgements[best].reading.content)),
+        terms=told,
+        about=main_stems(said[taken[0]]),
+    )

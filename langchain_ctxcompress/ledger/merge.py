@@ -7,13 +7,16 @@ looked up by shared stems, so that a long session does not make it slow.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from operator import itemgetter
 
-from langchain_ctxcompress.ledger.records import ArtifactRecord, DecisionRecord, Ledger, Request, Superseded
+from langchain_ctxcompress.ledger.records import ArtifactRecord, DecisionRecord, Done, Ledger, Request, Superseded
 from langchain_ctxcompress.ledger.statement_book import StatementBook
+from langchain_ctxcompress.ledger.tasks import is_about
 from langchain_ctxcompress.ledger.value_book import ValueBook
 
 _MAX_REQUESTS = 60
+_NEWEST_REQUESTS = 20
 _COMPLAINED = frozenset({"undone", "redone"})
 _MAX_DECISIONS = 300
 _MAX_ARTIFACTS = 400
@@ -47,7 +50,7 @@ def settle(ledger: Ledger) -> Ledger:
     Returns:
         The settled ledger.
     """
-    return _join(Ledger(), ledger)
+    return _join(Ledger(), ledger).model_copy(update={"done": ledger.done})
 
 
 def _after(new: Ledger, last: int) -> Ledger:
@@ -60,7 +63,8 @@ def _after(new: Ledger, last: int) -> Ledger:
         kind: tuple(record.model_copy(update={"order": record.order + shift}) for record in getattr(new, kind))
         for kind in (*Ledger.KINDS, "superseded")
     }
-    return new.model_copy(update=update)
+    done = tuple(each.model_copy(update={"order": each.order + shift}) for each in new.done)
+    return new.model_copy(update={**update, "done": done})
 
 
 def _join(old: Ledger, new: Ledger) -> Ledger:
@@ -118,12 +122,34 @@ def _requests(old: Ledger, new: Ledger) -> tuple[Request, ...]:
         _put(merged, request if again else _gone_on(request, new, newest=newest))
     for request in sorted(new.requests, key=lambda request: request.order):
         _put(merged, request)
-    return tuple(sorted(merged.values(), key=lambda request: request.order)[-_MAX_REQUESTS:])
+    ordered = sorted(merged.values(), key=lambda request: request.order)
+    return _most_telling([_taken_up(request, ordered, new.done) for request in ordered])
+
+
+def _taken_up(request: Request, asked: Sequence[Request], done: Iterable[Done]) -> Request:
+    """A request that was put off, finished where it was worked on later, or asked for anew."""
+    if request.status == "finished" or not request.put_off:
+        return request
+    stems = request.about or request.key
+    again = any(each.order > request.order and each.terms and is_about(stems, set(each.key)) for each in asked)
+    if again or any(each.order > request.order and is_about(stems, set(each.stems)) for each in done):
+        return request.model_copy(update={"status": "finished"})
+    return request
+
+
+def _most_telling(requests: list[Request]) -> tuple[Request, ...]:
+    """The newest requests, and of the older ones those that say most of what is worth keeping: 60 in all."""
+    over = len(requests) - _MAX_REQUESTS
+    if over <= 0:
+        return tuple(requests)
+    older = sorted(requests[:-_NEWEST_REQUESTS], key=lambda request: (request.terms, request.order))
+    gone = {id(request) for request in older[:over]}
+    return tuple(request for request in requests if id(request) not in gone)
 
 
 def _gone_on(request: Request, new: Ledger, *, newest: bool) -> Request:
     """A request after what came behind it: only an answer, and a later human message, finish it."""
-    if request.status == "finished":
+    if request.status == "finished" or request.put_off:
         return request
     left = request.answered and new.first_reply != "none" and not (newest and new.first_reply == "not_done")
     if new.asked_before == "finished" or left or (new.asked_before in _COMPLAINED and not newest):

@@ -74,11 +74,33 @@ class Request(LedgerRecord):
         status: `open`, or `finished` when the answer was given and the user went on.
         answered: Whether an AI message that calls no tool stands behind it: what the user says next finishes it, unless
             they say that it is not done.
+        terms: How much it is worth keeping with all it says, from 0 to 1: as much as if it had been told, not asked.
+        about: Stems of what is to be done, without the terms; empty where they are those of `key`.
+        put_off: Whether all that was answered is that it is not done yet: then only work on it finishes it.
+        carried_out: Whether tool calls in front of its answer did it.
     """
 
     kind: Literal["request"] = "request"
     status: Literal["open", "finished"] = "open"
     answered: bool = False
+    terms: float = 0.0
+    about: tuple[str, ...] = ()
+    put_off: bool = False
+    carried_out: bool = False
+
+
+class Done(BaseModel):
+    """What an answer said or did, for the requests that were put off before.
+
+    Attributes:
+        order: Its place.
+        stems: Stems of its words, and of the calls in front of it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    order: int
+    stems: tuple[str, ...] = ()
 
 
 class DecisionRecord(LedgerRecord):
@@ -166,6 +188,7 @@ class Ledger(BaseModel):
         asked_before: What became of the last request that was open, without an answer, in front of the first message
             extracted: it was `answered`, or answered and `finished`, or answered and said to be `undone`, or after that
             answered again, `redone`; empty for none of it.
+        done: What was done in the messages extracted; of a merged ledger nothing.
         parts: Names of the stretches of conversation it was made of, the newest 256: one merged again counts
             nothing twice.
         heard: In how many messages each topic stem was met, for the most frequent: what everybody talks about all the
@@ -186,6 +209,7 @@ class Ledger(BaseModel):
     superseded: tuple[Superseded, ...] = ()
     first_reply: Literal["none", "moved_on", "not_done"] = "none"
     asked_before: Literal["", "answered", "undone", "redone", "finished"] = ""
+    done: tuple[Done, ...] = ()
     parts: tuple[str, ...] = ()
     heard: dict[str, int] = Field(default_factory=dict)
     schema_version: int = Field(default=SCHEMA_VERSION)

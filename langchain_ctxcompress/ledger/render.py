@@ -87,6 +87,7 @@ def render(ledger: Ledger, goal: Goal | None = None, *, max_tokens: int, count: 
     Returns:
         Markdown sections; an empty string for nothing at all.
     """
+    ledger = _without_the_done(ledger)
     fixed = [_Line("rules", _statement_line(rule, ledger.superseded), (), rule.order) for rule in ledger.rules]
     optional = sorted(_optional_lines(ledger), key=lambda line: line.rank)
     head = _goal_text(goal)
@@ -129,17 +130,48 @@ def _assemble(head: str, lines: Iterable[_Line]) -> str:
     return "\n\n".join(parts)
 
 
+def _without_the_done(ledger: Ledger) -> Ledger:
+    """The ledger without the instructions that were for one time only and were carried out: they stand as finished."""
+    over = [request for request in ledger.requests if request.carried_out and request.status == "finished"]
+    if not over:
+        return ledger
+    return ledger.model_copy(update={"rules": tuple(rule for rule in ledger.rules if not _said_in(rule, over))})
+
+
+def _said_in(statement: Rule | Fact, requests: Iterable[Request]) -> bool:
+    """Whether a request says all that a statement of the same message does."""
+    if statement.amended:
+        return False
+    sources = set(statement.sources)
+    return any(statement.text in request.text and sources <= set(request.sources) for request in requests)
+
+
 def _optional_lines(ledger: Ledger) -> list[_Line]:
     """Everything that may go, with its rank: the smaller, the later it goes."""
-    lines = [
-        _Line("facts", _statement_line(fact, ledger.superseded), (_fact_tier(rarity), -rarity, -fact.order), fact.order)
-        for fact, rarity in _ranked_facts(ledger)
-    ]
+    ranked = _ranked_facts(ledger)
+    telling = [request for request in ledger.requests if request.terms or request.carried_out]
+    by_source: dict[str, list[Request]] = {}
+    for request in telling:
+        for source in request.sources:
+            by_source.setdefault(source, []).append(request)
+    worth: dict[str, float] = {}
+    lines: list[_Line] = []
+    for fact, rarity in ranked:
+        within = [request for source in fact.sources[:1] for request in by_source.get(source, ())]
+        if _said_in(fact, within):
+            for request in within:
+                worth[request.text] = max(rarity, worth.get(request.text, 0.0))
+            continue
+        rank = (_fact_tier(rarity), -rarity, -fact.order)
+        lines.append(_Line("facts", _statement_line(fact, ledger.superseded), rank, fact.order))
     lines += [
         _Line("decisions", escape(decision.text)[:_MAX_LINE], (1, -decision.order), decision.order)
         for decision in ledger.decisions
     ]
-    lines += _request_lines(ledger)
+    for request in telling:
+        own = _worth(request.terms, request.key, ledger) if request.terms else 0.0
+        worth[request.text] = max(own, worth.get(request.text, 0.0))
+    lines += _request_lines(ledger, worth)
     lines += _artifact_lines(ledger.artifacts)
     lines += _value_lines(ledger.values)
     return lines
@@ -153,12 +185,16 @@ def _ranked_facts(ledger: Ledger) -> list[tuple[Fact, float]]:
     """Facts with how likely each must last: by its weight, and by how seldom the session speaks of its topic."""
     ranked: list[tuple[Fact, float]] = []
     for fact in ledger.facts:
-        rare = sum(1 for word in fact.key if ledger.heard.get(word, 0) <= _RARE) / len(fact.key) if fact.key else 0.0
-        weight = min(max(fact.weight, 0.001), 0.999)
-        odds = 1.25 * log(weight / (1 - weight)) + 3.8 * rare - 1.3
-        odds += _TOLD if fact.definite and fact.slots else 0.0
-        ranked.append((fact, round(1 / (1 + exp(-odds)), 3)))
+        told = _TOLD if fact.definite and fact.slots else 0.0
+        ranked.append((fact, _worth(fact.weight, fact.key, ledger, told)))
     return ranked
+
+
+def _worth(weight: float, key: tuple[str, ...], ledger: Ledger, told: float = 0.0) -> float:
+    rare = sum(1 for word in key if ledger.heard.get(word, 0) <= _RARE) / len(key) if key else 0.0
+    weight = min(max(weight, 0.001), 0.999)
+    odds = 1.25 * log(weight / (1 - weight)) + 3.8 * rare - 1.3 + told
+    return round(1 / (1 + exp(-odds)), 3)
 
 
 def _statement_line(statement: Rule | Fact, superseded: tuple[Superseded, ...]) -> str:
@@ -199,13 +235,18 @@ def _blank(text: str, value: str) -> str:
     )
 
 
-def _request_lines(ledger: Ledger) -> list[_Line]:
+def _request_lines(ledger: Ledger, worth: dict[str, float]) -> list[_Line]:
+    """The requests: what is worth as much as a fact goes as late as that, whether it is finished or not."""
     lines: list[_Line] = []
     opened = [request for request in ledger.requests if request.status == "open"]
-    for place, request in enumerate(reversed(opened)):
-        lines.append(_request_line("open", request, ledger, (1 if place < _OPEN_SHOWN else 6, -request.order)))
     finished = [request for request in ledger.requests if request.status == "finished"]
-    lines += [_request_line("finished", request, ledger, (7, -request.order)) for request in finished]
+    ranks = [("open", request, 1 if place < _OPEN_SHOWN else 6) for place, request in enumerate(reversed(opened))]
+    ranks += [("finished", request, 7) for request in finished]
+    for section, request, tier in ranks:
+        rarity = worth.get(request.text, 0.0)
+        told = _fact_tier(rarity) if rarity else tier
+        rank = (told, -rarity, -request.order) if told < tier else (tier, -request.order)
+        lines.append(_request_line(section, request, ledger, rank))
     return lines
 
 

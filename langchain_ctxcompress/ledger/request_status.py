@@ -41,12 +41,12 @@ def request_weight(judged: Judgement) -> float:
     return max(0.0, weight)
 
 
-def shorten_request(text: str) -> str:
-    """A request at a length that reminds of it: cut at a word, with a mark, beyond 180 characters."""
-    if len(text) <= _MAX_REQUEST:
+def shorten_request(text: str, most: int = _MAX_REQUEST) -> str:
+    """A request at a length that reminds of it: cut at a word, with a mark, beyond a number of characters."""
+    if len(text) <= most:
         return text
-    cut = text[:_MAX_REQUEST]
-    return (cut[: cut.rfind(" ")] if " " in cut[_MAX_REQUEST // 2 :] else cut) + " …"
+    cut = text[:most]
+    return (cut[: cut.rfind(" ")] if " " in cut[most // 2 :] else cut) + " …"
 
 
 def reply_of(judgements: list[Judgement]) -> Literal["moved_on", "not_done"]:

@@ -39,7 +39,9 @@ STANDING_CUES = tuple(STANDING)
 """Groups of words of which a sentence that asks for something lasting has one."""
 
 _LASTING = {"aside": 2.4, "goal": 0.8, "update": 0.8, "shift": 0.3, "decide": 0.4, "self": 0.1}
-_PASSING = {"past": 0.6, "now": 0.7, "please": 0.4, "ask": 0.9, "want": 1.0, "ack": 1.8, "feel": 1.5, "trouble": 0.6}
+PASSING = {"past": 0.6, "now": 0.7, "please": 0.4, "ask": 0.9, "want": 1.0, "ack": 1.8, "feel": 1.5, "trouble": 0.6}
+"""Groups of words that belong to this moment, with what each takes off."""
+
 _UNSPACED_WORD = 2.0
 _LEAD_WORDS = 4
 _LABEL_WORDS, _LABEL_REST = 8, 2
@@ -394,15 +396,15 @@ def _subject(spoken: str) -> tuple[str, ...]:
 
 def _passing(reading: Reading, *, question: bool, held: bool) -> float:
     """How much a sentence belongs to this moment alone: it asks, answers, reports, or points at what was just said."""
-    score = sum(_PASSING[group] for group in reading.cues if group in _PASSING)
+    score = sum(PASSING[group] for group in reading.cues if group in PASSING)
     told = reading.has("must", "universal", "scope", "norm")
     if told and "trouble" in reading.cues:
-        score -= _PASSING["trouble"]  # a rule about errors is no trouble
+        score -= PASSING["trouble"]  # a rule about errors is no trouble
     # "I want to see the draft before the others do" is a condition of all that follows.
     conditioned = "want" in reading.cues and reading.has("limit", "condition") and not reading.has("universal")
-    score -= _PASSING["want"] / 2 if conditioned else 0.0
+    score -= PASSING["want"] / 2 if conditioned else 0.0
     if (held or conditioned) and not question and reading.cues.get("ask", 0) >= _LEAD_WORDS:
-        score -= _PASSING["ask"]  # "keep the files where they are" asks for nothing
+        score -= PASSING["ask"]  # "keep the files where they are" asks for nothing
     words = len(reading.words) / (_UNSPACED_WORD if reading.unspaced else 1)
     if question:
         score += 2.2

@@ -29,7 +29,7 @@ _ASKING = word_set(
 )
 _IF = word_set("if when wenn si se als om gdyby если")
 _THAT = word_set("that dass daß que qu che dat att żeby aby чтобы")
-_ALWAYS = word_set(
+ALWAYS = word_set(
     """
     always never immer stets nie niemals siempre nunca jamás toujours jamais sempre mai altijd nooit alltid
     aldrig zawsze nigdy всегда никогда हमेशा دائما دائماً أبدا
@@ -98,7 +98,7 @@ def _wish(rest: str, *, demanded: bool) -> Wish | None:
     if len(words) < _LEAST_WORDS or words[0] in _POINTING:
         return None
     if words[0] in _LISTENER:
-        lasts = read(rest).has("scope") or not _ALWAYS.isdisjoint(words)
+        lasts = read(rest).has("scope") or not ALWAYS.isdisjoint(words)
         return Wish(rest, lasts=True) if lasts else None
     return Wish(rest, demanded or not (words[0] in _DEFINITE or read(words[0]).has("self")))
 
@@ -112,4 +112,4 @@ def asks_for_good(sentence: str) -> bool:
     words = _WORD.findall(plain(sentence))[:4]
     able = any(word in _ABLE for word in words)
     said = read(sentence)
-    return able and len(said.words) > _LEAST_WORDS + 1 and (said.has("scope") or not _ALWAYS.isdisjoint(said.words))
+    return able and len(said.words) > _LEAST_WORDS + 1 and (said.has("scope") or not ALWAYS.isdisjoint(said.words))

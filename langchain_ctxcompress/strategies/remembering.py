@@ -182,9 +182,9 @@ def restated(
 
 
 def _open_and_last_finished(requests: Sequence[Request]) -> tuple[Request, ...]:
-    """Open requests, and the last few finished ones: those are restated only so that they are not done again."""
+    """Open requests, those that say what a second version must heed, and the last few finished ones of the rest."""
     finished = [request for request in requests if request.status == "finished"][-SHOWN_FINISHED:]
-    return tuple(request for request in requests if request.status != "finished" or request in finished)
+    return tuple(request for request in requests if request.status == "open" or request.terms or request in finished)
 
 
 def ledger_room(target_tokens: int) -> int:
