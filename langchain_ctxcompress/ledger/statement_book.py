@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import repeat
 
+from langchain_ctxcompress.ledger.frame import values_of
 from langchain_ctxcompress.ledger.lexicon import read, split_words, stem, word_set
 from langchain_ctxcompress.ledger.records import Fact, Rule, Superseded, ValueRecord
 from langchain_ctxcompress.ledger.succession import (
@@ -206,11 +208,16 @@ class StatementBook:
         not named, two values of one thing may both hold, as the codes of two houses do.
         """
         about = set(newer.key)
+        denies = read(newer.text).has("not", "instead")
         for older, _ in self._near(about):
             fresh = [slot for slot in newer.slots if slot not in older.slots]
             named = older.slots and set(older.slots) < set(newer.slots)
             anew = named and sorted(map(_form, fresh)) == sorted(map(_form, older.slots))
-            if anew and older.order < newer.order and set(older.key) == about:
+            if denies and named and not anew:  # "it is not on Tuesday but on Thursday"
+                kinds = {value.value: value.kind for value in values_of(newer.text)}
+                anew = sorted(kinds.get(slot, "") for slot in fresh) == sorted(map(kinds.get, older.slots, repeat("")))
+            same = set(older.key) <= about if denies else set(older.key) == about
+            if anew and same and older.order < newer.order:
                 self._drop(older, newer.order)
 
     def _succeed(self, newer: Statement) -> bool:

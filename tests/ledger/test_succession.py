@@ -77,6 +77,8 @@ UPDATES = [
     ("合同编号是HT-2041。", "合同编号换成HT-3077。", "HT-2041"),
     ("The exam is on 12 June.", "The exam was pushed back to 19 June.", "12 June"),
     ("The deposit is 2,300.", "Make it 2,750.", "2,300"),
+    ("The boat sails on Friday.", "The boat doesn't sail on Friday but on Sunday.", "on Friday."),
+    ("Das Fass kommt am Montag.", "Das Fass kommt nicht am Montag, sondern am Mittwoch.", "am Montag."),
     ("My desk phone is 555-7781.", "My desk phone is 555-3390.", "7781"),
     ("Die Prüfung ist am 3. März.", "Die Prüfung verschiebt sich auf den 10. März.", "3. März"),
     ("El taller es en el aula 4.", "El taller pasa al aula 9.", "aula 4"),
