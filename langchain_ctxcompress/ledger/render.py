@@ -146,10 +146,20 @@ def _said_in(statement: Rule | Fact, requests: Iterable[Request]) -> bool:
     return any(statement.text in request.text and sources <= set(request.sources) for request in requests)
 
 
+def _is_outdated(request: Request, superseded: Iterable[Superseded]) -> bool:
+    """Whether a sentence of a request was replaced by a later one as a whole."""
+    sources = set(request.sources)
+    return any(gone.whole and gone.text in request.text and sources & set(gone.sources) for gone in superseded)
+
+
 def _optional_lines(ledger: Ledger) -> list[_Line]:
     """Everything that may go, with its rank: the smaller, the later it goes."""
     ranked = _ranked_facts(ledger)
-    telling = [request for request in ledger.requests if request.terms or request.carried_out]
+    telling = [
+        request
+        for request in ledger.requests
+        if (request.terms or request.carried_out) and not _is_outdated(request, ledger.superseded)
+    ]
     by_source: dict[str, list[Request]] = {}
     for request in telling:
         for source in request.sources:
@@ -217,7 +227,12 @@ def mask_superseded(record: LedgerRecord, superseded: Iterable[Superseded]) -> s
     text = record.text
     sources = set(record.sources)
     for gone in superseded:
-        if gone.whole or gone.joined or gone.text not in text or gone.order <= record.order:
+        if (
+            gone.whole
+            or (gone.joined and not isinstance(record, Request))
+            or gone.text not in text
+            or gone.order <= record.order
+        ):
             continue
         about = set(gone.key) & set(record.key)
         if sources & set(gone.sources) or (gone.key and about == set(gone.key)):

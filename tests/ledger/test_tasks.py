@@ -187,3 +187,10 @@ def test_what_holds_no_short_field_leaves_nothing(text: str) -> None:
 
 def test_a_page_of_data_is_not_remembered() -> None:
     assert said("{" + ", ".join(f'"field{n}": "V-{n}"' for n in range(60)) + "}").values == ()
+
+
+def test_a_request_does_not_restate_the_value_that_a_later_sentence_changed() -> None:
+    asked = "Could you collect the lantern frames at 9:20, wrapped in felt and without the hooks?"
+    told = ["The rehearsal is at 14:30.", "The rehearsal is at 16:15 now."]
+    ledger = said(asked + " " + told[0], told[1])
+    assert "14:30" not in shown(ledger).partition("## Finished")[2]
