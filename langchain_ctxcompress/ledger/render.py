@@ -254,7 +254,8 @@ def _request_lines(ledger: Ledger, worth: dict[str, float]) -> list[_Line]:
     """The requests: what is worth as much as a fact goes as late as that, whether it is finished or not."""
     lines: list[_Line] = []
     opened = [request for request in ledger.requests if request.status == "open"]
-    finished = [request for request in ledger.requests if request.status == "finished"]
+    over = [request for request in ledger.requests if request.status == "finished"]
+    finished = [request for request in over if not _is_outdated(request, ledger.superseded)]
     ranks = [("open", request, 1 if place < _OPEN_SHOWN else 6) for place, request in enumerate(reversed(opened))]
     ranks += [("finished", request, 7) for request in finished]
     for section, request, tier in ranks:

@@ -194,3 +194,9 @@ def test_a_request_does_not_restate_the_value_that_a_later_sentence_changed() ->
     told = ["The rehearsal is at 14:30.", "The rehearsal is at 16:15 now."]
     ledger = said(asked + " " + told[0], told[1])
     assert "14:30" not in shown(ledger).partition("## Finished")[2]
+
+
+def test_a_finished_request_that_was_replaced_as_a_whole_is_not_restated() -> None:
+    ledger = said("Order 596 tiles for the chapel.", "Order 687 tiles for the chapel instead of 596.", "And the grout?")
+    assert "Order 596 tiles" not in shown(ledger)
+    assert "687 tiles" in shown(ledger)
