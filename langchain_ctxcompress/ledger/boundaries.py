@@ -64,6 +64,8 @@ def sentence_ends(text: str) -> Iterator[int]:
     Yields:
         The place behind each mark that ends a sentence, in characters. Time is linear in the text.
     """
+    if not _MARK.search(text):
+        return
     shields = _shields(text)
     cased = text.lstrip(_OPENERS)[:1].isupper()
     place = start = 0

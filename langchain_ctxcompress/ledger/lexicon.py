@@ -82,6 +82,7 @@ class _Language:
 
 
 _LANGUAGES = {name: _Language(table) for name, table in SPACED.items()}
+_KNOWN = frozenset().union(*(language.known for language in _LANGUAGES.values()))
 _LATIN = [language for name, language in _LANGUAGES.items() if name not in _OTHER_SCRIPTS]
 _LATIN_WORDS: dict[str, list[int]] = {}  # the languages that know a word, by their place
 for _place, _language in enumerate(_LATIN):
@@ -127,8 +128,7 @@ _stem_once = lru_cache(maxsize=65_536)(stem)
 
 def is_function_word(word: str) -> bool:
     """Whether a word is a closed-class word of one of the languages: an article, a pronoun, a cue."""
-    folded = plain(word)
-    return any(folded in language.known for language in _LANGUAGES.values())
+    return plain(word) in _KNOWN
 
 
 def is_unspaced(text: str) -> bool:
