@@ -168,7 +168,7 @@ def _optional_lines(ledger: Ledger) -> list[_Line]:
     lines: list[_Line] = []
     for fact, rarity in ranked:
         within = [request for source in fact.sources[:1] for request in by_source.get(source, ())]
-        if _said_in(fact, within):
+        if _said_in(fact, [request for request in within if request.carried_out]):
             for request in within:
                 worth[request.text] = max(rarity, worth.get(request.text, 0.0))
             continue
