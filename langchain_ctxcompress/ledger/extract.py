@@ -20,14 +20,7 @@ from langchain_ctxcompress.ledger.clauses import clauses
 from langchain_ctxcompress.ledger.fields import Field, read_fields
 from langchain_ctxcompress.ledger.lexicon import content_stems, read
 from langchain_ctxcompress.ledger.merge import settle
-from langchain_ctxcompress.ledger.records import (
-    Fact,
-    Ledger,
-    Request,
-    Rule,
-    Superseded,
-    ValueRecord,
-)
+from langchain_ctxcompress.ledger.records import Fact, Ledger, Request, Rule, Superseded, ValueRecord
 from langchain_ctxcompress.ledger.request_status import reply_of, request_weight, shorten_request
 from langchain_ctxcompress.ledger.statements import FACT_WEIGHT, Judgement, judge
 from langchain_ctxcompress.ledger.subjects import measured_things, subject_of, subject_of_key

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import takewhile
 
 from langchain_ctxcompress.ledger.lexicon import MARKS, plain, read, stem
-from langchain_ctxcompress.ledger.statements import BEING
+from langchain_ctxcompress.ledger.sentence_form import BEING
 from langchain_ctxcompress.ledger.values import FoundValue, find_values
 from langchain_ctxcompress.ledger.words.linking import ADDITIVE, ADDITIVE_UNSPACED, JOINING, LEADING
 

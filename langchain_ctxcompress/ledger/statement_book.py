@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import repeat
 
 from langchain_ctxcompress.ledger.frame import values_of
-from langchain_ctxcompress.ledger.lexicon import read, split_words, stem, word_set
+from langchain_ctxcompress.ledger.lexicon import read, split_words, stem
 from langchain_ctxcompress.ledger.records import Fact, Rule, Superseded, ValueRecord
+from langchain_ctxcompress.ledger.sameness import Statement, are_bare_facts, form_of, signature, tells_of_change, topic
 from langchain_ctxcompress.ledger.succession import (
     Succession,
     changed_value,
@@ -18,13 +18,10 @@ from langchain_ctxcompress.ledger.succession import (
     owns_another,
     reaches_speaker,
     says_all_of,
-    speaks_of_a_way,
     succession,
     tells_apart,
 )
 from langchain_ctxcompress.ledger.value_book import ValueChange
-
-Statement = Rule | Fact
 
 _MAX_FACTS = 400
 _MAX_SOURCES = 6
@@ -34,39 +31,6 @@ _FEW = 6
 """Statements that share a word which still tells what they are about."""
 
 _RENEWED = 0.85
-_POLITE = word_set(
-    """
-    please kindly also just so well and oh btw thanks bitte svp pls plz really very
-    """
-)
-
-
-def signature(text: str) -> tuple[str, ...]:
-    """What two true duplicates share: the same words in the same order, but for case, marks and courtesies."""
-    words = split_words(text)
-    return tuple(word for word in words if word not in _POLITE) or tuple(words) or (text,)
-
-
-def _form(value: str) -> str:
-    """What a value looks like: its marks and letters, whatever its digits."""
-    return re.sub(r"\d+", "0", value.lower())
-
-
-def topic(statement: Statement) -> set[str]:
-    """The stems a statement is about, those of its values included."""
-    return {*statement.key, *(stem(word) for slot in statement.slots for word in split_words(slot))}
-
-
-def _changes(statement: Statement) -> bool:
-    """Whether a statement speaks of another thing in the place of one that is known, or of a way from one to the next.
-
-    "Another spot", "slipped to 9 June", "moved to hall 6": a word for one more or a way stands by the value.
-    """
-    return any(speaks_of_a_way(statement.text, slot) for slot in statement.slots)
-
-
-def _are_bare_facts(*statements: Statement) -> bool:
-    return all(isinstance(statement, Fact) and not statement.slots for statement in statements)
 
 
 class StatementBook:
@@ -212,7 +176,7 @@ class StatementBook:
         for older, _ in self._near(about):
             fresh = [slot for slot in newer.slots if slot not in older.slots]
             named = older.slots and set(older.slots) < set(newer.slots)
-            anew = named and sorted(map(_form, fresh)) == sorted(map(_form, older.slots))
+            anew = named and sorted(map(form_of, fresh)) == sorted(map(form_of, older.slots))
             if denies and named and not anew:  # "it is not on Tuesday but on Thursday"
                 kinds = {value.value: value.kind for value in values_of(newer.text)}
                 anew = sorted(kinds.get(slot, "") for slot in fresh) == sorted(map(kinds.get, older.slots, repeat("")))
@@ -235,14 +199,14 @@ class StatementBook:
                 kind, shorter = succession(older.text, newer.text, values, update=newer.update, definite=older.definite)
                 if kind:
                     found.append((kind, shorter, older))
-            elif _are_bare_facts(newer, older) and says_all_of(older.key, newer.text):
+            elif are_bare_facts(newer, older) and says_all_of(older.key, newer.text):
                 found.append(("likely", False, older))
         found += [("likely", True, older) for older in self._ways_to_reach(newer)] if not found else []
         return self._take_place(newer, found)
 
     def _is_joined(self, newer: Statement, renewed: Statement) -> bool:
         """Join a statement that tells of a change to the one it may give anew."""
-        tells = newer.update or _changes(newer)
+        tells = newer.update or tells_of_change(newer)
         return tells and self._take_place(newer, [("likely", True, renewed)])
 
     def _renewed(self, newer: Statement) -> Statement | None:

@@ -14,6 +14,18 @@ from math import exp
 from typing import Literal
 
 from langchain_ctxcompress.ledger.lexicon import Reading, plain, read, split_words, stem, word_set
+from langchain_ctxcompress.ledger.sentence_form import (
+    BEING,
+    FINITE,
+    LEAD_WORDS,
+    behind_lead,
+    core_of,
+    is_definite,
+    is_imperative,
+    subject_of,
+    trim_opening,
+    verb_of,
+)
 from langchain_ctxcompress.ledger.standing import STANDING, holding, standing
 from langchain_ctxcompress.ledger.traits import is_trait
 from langchain_ctxcompress.ledger.values import FoundValue, find_values
@@ -43,10 +55,8 @@ PASSING = {"past": 0.6, "now": 0.7, "please": 0.4, "ask": 0.9, "want": 1.0, "ack
 """Groups of words that belong to this moment, with what each takes off."""
 
 _UNSPACED_WORD = 2.0
-_LEAD_WORDS = 4
 _LABEL_WORDS, _LABEL_REST = 8, 2
 _OPENING_WORDS = 6
-_SHORTEST = 8
 POINTING = word_set(
     """
     it it's that that's this these those there there's das dies dieses es ça cela c'est ce eso esto ello questo quello
@@ -61,43 +71,9 @@ _SPEAKING = word_set(
 
 _LEAST_PARTS = 2
 _PARTS = re.compile(r"[,;]\s+")
-_OPENER = re.compile(r"([^,:;.!?—–]{1,40})[,:;.!?—–]+\s+")
-_INTERJECTION = re.compile(r"\w+,\s+")
-_MINDED = re.compile(r"(?:\S+\s+){1,5}?(?:that|dass|daß|que|che|dat|att|że|что)\s+", re.IGNORECASE)
 _MARKER = re.compile(r"\[(?:CHECKPOINT|DECISION|ARTIFACT|GOAL|RULE|NOTE|TODO)\]\s")
-DEFINITE = word_set(
-    """
-    the my our this der die das mein meine unser unsere le la les mon ma mes notre nos el los las mi mis nuestro
-    nuestra il lo gli mio mia nostro nostra o a os as meu minha nosso nossa de het mijn ons onze mój moja nasz nasza
-    min mitt vår vårt
-    """
-)
-BEING = word_set(
-    """
-    is are was will ist sind lautet liegt beträgt bleibt est sont reste es son está queda è sono sta é são fica zijn
-    jest są är remains stays means equals
-    """
-)
-"""Words that say what a thing is."""
 
-_COPULAS = BEING | word_set("holds expires ends starts")
-_NOT_IMPERATIVE = word_set(
-    """
-    oh ah um hmm well i we you he she they it there here yes no maybe perhaps what which who whom when where why how
-    if because since although though after before while once as until unless thank thanks sorry hi hello hey ok okay
-    sure great good perfect well actually just only also and but or so then that this these those my our your his
-    her their its the a an in on at for from with by to of about some any all each every another both either neither
-    not nor is are was were am be been do does did can could will would should shall may might must have has had i'm
-    i've i'll i'd it's that's there's we're we've you're what's currently now today unfortunately hopefully
-    apparently still already again even right one two three first second last next most more many much however
-    please everything nothing anything something everyone nobody anyone during under over between none sometimes
-    usually often
-    """
-)
-_FINITE = _COPULAS | word_set(
-    "has have had does can could would should must may needs isn't aren't wasn't doesn't can't won't"
-)
-_TELLING_OF = _FINITE | word_set("costs needs weighs sleeps kostet braucht cuesta coûte costa custa kost")
+_TELLING_OF = FINITE | word_set("costs needs weighs sleeps kostet braucht cuesta coûte costa custa kost")
 _COUNTS = frozenset({"quantity", "number"})
 _OWNS = ("'", "\u2019")
 _NEAR_VERB = 120
@@ -108,8 +84,6 @@ _STANDING_SO = BEING | word_set(
     ont falta faltan ha han hanno manca mancano falta faltam ontbreekt heeft saknas har
     """
 )
-_CLAUSE_WORDS = word_set("it that this what which who everything nothing anything there he she they you i we if and")
-_ADVERB_OR_NOUN = re.compile(r"(?:ly|ing|ed|tion|ness|ment|ity)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,16 +147,16 @@ def judge(sentence: Sentence, novelty: float) -> Judgement:
     wish = find_wish(spoken)
     told_for_good = (wish is not None and wish.lasts) or (question and asks_for_good(spoken))
     question = question and wish is None and not told_for_good
-    core = wish.text if wish else _core(spoken)
+    core = wish.text if wish else core_of(spoken)
     if wish or (core != spoken and not reading.has(*STANDING, "aside")):
         reading = read(core)  # in the language of the sentence itself, whatever language its lead is in
     labelled = _is_labelled(text, values)
     imperative = (
         not labelled
-        and _is_imperative(core, reading)
+        and is_imperative(core, reading)
         and (core == spoken or reading.has("please", "not", "universal", "scope"))
     )
-    definite = labelled or _is_definite(core)
+    definite = labelled or is_definite(core)
     held = 0.0 if question else holding(spoken)
     asked = standing(reading, imperative=imperative or held > 0.0, question=question)
     asked += _WISHED if told_for_good else 0.0
@@ -200,7 +174,7 @@ def judge(sentence: Sentence, novelty: float) -> Judgement:
         steady, score = 0.0, -5.0  # mostly a quotation: somebody else's words
     if _MARKER.match(text):
         steady, score = 2.0, 3.0
-    trait = not question and is_trait(_behind_lead(core))
+    trait = not question and is_trait(behind_lead(core))
     if trait:
         score = max(score, _TRAIT + _NOVEL * novelty)
     elif _is_general(reading) or (not question and _is_about_all_you_do(reading)):
@@ -225,8 +199,8 @@ def judge(sentence: Sentence, novelty: float) -> Judgement:
         polite=whole.has("please"),
         imperative=imperative,
         about=_with_names(_about(core, values) or _about(spoken, values), named),
-        verb=_verb(core) if imperative else "",
-        subject=_with_names(_subject(core) or (_about(core, values) if labelled else ()), named) if definite else (),
+        verb=verb_of(core) if imperative else "",
+        subject=_with_names(subject_of(core) or (_about(core, values) if labelled else ()), named) if definite else (),
         trait=trait,
     )
 
@@ -274,76 +248,11 @@ def _with_intro(sentence: Sentence) -> Sentence:
     return Sentence(text, spoken, "", bullet=True)
 
 
-def trim_opening(text: str) -> str:
-    """A sentence without its greetings and openers, else as it is.
-
-    Args:
-        text: A sentence.
-
-    Returns:
-        It, from its first part that says something, without parentheses around it.
-    """
-    trimmed = text
-    if text[:1] in "([（" and text[-2:].rstrip(".!")[-1:] in {")", "]", "）"}:
-        trimmed = text[1:].rstrip(".!")[:-1]
-    for _ in range(3):
-        opener = _OPENER.match(trimmed)
-        if not opener or len(trimmed) - opener.end() < _SHORTEST:
-            break
-        reading = read(opener[1])
-        if reading.topic or not reading.has("aside", "ack", "feel", "shift"):
-            break
-        trimmed = trimmed[opener.end() :]
-    return trimmed
-
-
-def _core(spoken: str) -> str:
-    """A sentence without a label or a short lead that says nothing itself: the rest decides what it is about."""
-    opener = _OPENER.match(spoken)
-    if not opener or opener[0].rstrip()[-1] not in ",:" or len(spoken) - opener.end() < _SHORTEST:
-        return spoken
-    head = read(opener[1])
-    rest = spoken[opener.end() :]
-    labels = ":" in opener[0] and len(read(rest).content) >= 2
-    leads = not head.topic or (len(head.words) <= _LEAD_WORDS and len(head.topic) == 1 and not head.has(*STANDING))
-    return rest if labels or leads else spoken
-
-
-def _is_imperative(spoken: str, reading: Reading) -> bool:
-    """Whether it reads as an instruction: a bare verb first in English, a polite word or a negated verb elsewhere."""
-    if reading.unspaced:
-        return reading.has("please")
-    interjection = _INTERJECTION.match(spoken)
-    spoken = spoken[interjection.end() :] if interjection else spoken
-    words = split_words(spoken)
-    while words and (
-        words[0] in {"please", "then", "always", "never", "do", "don't", "not", "just", "only", "kindly", "also"}
-    ):
-        if words[0] in {"don't", "never", "always"}:
-            return True
-        words = words[1:]
-    if not words or (not spoken.isascii() and not words[0].isascii()):
-        return reading.has("please")
-    first = words[0]
-    # "Mobile data is on": a verb of being right behind its first words makes a sentence a statement.
-    for place, word in enumerate(words[1:4], start=1):
-        if word in _FINITE and words[place - 1] not in _CLAUSE_WORDS:
-            return False
-    if first in DEFINITE:  # "die Miete …" is no English instruction
-        return False
-    return first not in _NOT_IMPERATIVE and not _ADVERB_OR_NOUN.search(first) and spoken[:1].isalpha()
-
-
 def _about(core: str, values: tuple[FoundValue, ...]) -> tuple[str, ...]:
     said = {stem(word) for value in values for word in split_words(value.value) if word.isdigit()}
     for value in values:
         core = core.replace(value.value, " ") if len(value.value) > 2 else core
     return tuple(sorted(word for word in read(core).content if word not in said))
-
-
-def _verb(core: str) -> str:
-    reading = read(core)
-    return "" if reading.unspaced else next((stem(word) for word in reading.words if stem(word) in reading.content), "")
 
 
 def _is_personal(core: str) -> bool:
@@ -374,24 +283,11 @@ def _is_tally(core: str, reading: Reading) -> bool:
     return len(standing_so) >= _LEAST_PARTS
 
 
-def _behind_lead(core: str) -> str:
-    """A sentence without "keep in mind that" and its like in front of it."""
-    lead = _MINDED.match(core)
-    return core[lead.end() :] if lead and read(lead[0]).has("mind", "aside") else core
-
-
 def _takes_back(reading: Reading) -> Literal["", "permits", "forgets"]:
     if reading.has("forget") and (reading.unspaced or reading.cues["forget"] <= 1):
         return "forgets"
     # "It is no longer needed" is talk of a thing; "you no longer need to" is said to the agent.
     return "permits" if reading.has("retract") and (reading.has("you") or reading.cues["retract"] <= 1) else ""
-
-
-def _subject(spoken: str) -> tuple[str, ...]:
-    """The topic before the first copula."""
-    words = split_words(spoken[:160])
-    at = next((place for place, word in enumerate(words) if place and word in _COPULAS), 0)
-    return tuple(sorted(read(" ".join(words[:at])).content)) if at else ()
 
 
 def _passing(reading: Reading, *, question: bool, held: bool) -> float:
@@ -403,7 +299,7 @@ def _passing(reading: Reading, *, question: bool, held: bool) -> float:
     # "I want to see the draft before the others do" is a condition of all that follows.
     conditioned = "want" in reading.cues and reading.has("limit", "condition") and not reading.has("universal")
     score -= PASSING["want"] / 2 if conditioned else 0.0
-    if (held or conditioned) and not question and reading.cues.get("ask", 0) >= _LEAD_WORDS:
+    if (held or conditioned) and not question and reading.cues.get("ask", 0) >= LEAD_WORDS:
         score -= PASSING["ask"]  # "keep the files where they are" asks for nothing
     words = len(reading.words) / (_UNSPACED_WORD if reading.unspaced else 1)
     if question:
@@ -420,11 +316,3 @@ def _passing(reading: Reading, *, question: bool, held: bool) -> float:
     if reading.cues.get("self") == 0 and not conditioned and not reading.unspaced and reading.words[0] in _SPEAKING:
         score += 1.0
     return score
-
-
-def _is_definite(spoken: str) -> bool:
-    words = split_words(spoken[:160])[:12]
-    for at, word in enumerate(words):
-        if at and word in _COPULAS:
-            return any(before in DEFINITE or before.endswith("'s") for before in words[:at])
-    return False

@@ -16,7 +16,7 @@ from typing import Literal
 
 from langchain_ctxcompress.ledger.frame import COUNTED, VALUE, Frame, frame_of, name_of, values_of
 from langchain_ctxcompress.ledger.lexicon import plain, read
-from langchain_ctxcompress.ledger.statements import DEFINITE
+from langchain_ctxcompress.ledger.sentence_form import DEFINITE
 from langchain_ctxcompress.ledger.values import FoundValue
 from langchain_ctxcompress.ledger.words.linking import BOUNDS, FROM, PREPOSITIONS, SINCE, WAYS_TO
 from langchain_ctxcompress.ledger.words.measures import MONTHS
