@@ -26,7 +26,6 @@ _CLOSERS = "\"'”’»)]」』*_"
 _MARK = re.compile(
     rf"[{_WIDE_MARKS}]|[.!?…](?=[{re.escape(_CLOSERS)}]?\s)[{re.escape(_CLOSERS)}]?|;(?=\s)",
 )
-_WORD_BEFORE = re.compile(r"[^\W_]+(?:\.[^\W_]+)*\Z")
 _OPENERS = "\"'`“„«‘(['¿¡*_「『"
 _MOST_LETTERS = 4
 _TITLE_LETTERS = 3
@@ -128,8 +127,19 @@ def _ends_sentence(text: str, start: int, mark: int, end: int, *, cased: bool) -
         return False
     if text[mark] != "." or text[mark - 1 : mark] == ".":
         return True
-    before = _WORD_BEFORE.search(text, max(start, mark - 24), mark)
-    return before is None or not _goes_on(before[0], text, mark, end, following, cased=cased)
+    before = _word_before(text, max(start, mark - 24), mark)
+    return not before or not _goes_on(before, text, mark, end, following, cased=cased)
+
+
+def _word_before(text: str, start: int, mark: int) -> str:
+    """The word that ends at a full stop, with the full stops inside it: "e.g", "U.S"."""
+    place = mark
+    while place > start:
+        inner = text[place - 1] == "." and start < place - 1 and place < mark and text[place - 2].isalnum()
+        if not inner and not text[place - 1].isalnum():
+            break
+        place -= 1
+    return text[place:mark]
 
 
 def _goes_on(word: str, text: str, mark: int, end: int, following: str, *, cased: bool) -> bool:
