@@ -261,7 +261,7 @@ def _request_lines(ledger: Ledger, worth: dict[str, float]) -> list[_Line]:
     for section, request, tier in ranks:
         rarity = worth.get(request.text, 0.0)
         told = _fact_tier(rarity) if rarity else tier
-        rank = (told, -rarity, -request.order) if told < tier else (tier, -request.order)
+        rank = (told + 0.5, -rarity, -request.order) if told < tier else (tier, -request.order)
         lines.append(_request_line(section, request, ledger, rank))
     return lines
 
