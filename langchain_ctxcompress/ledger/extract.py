@@ -163,11 +163,13 @@ def _lasting_clauses(sentence: Sentence, judged: Judgement, heard: _Heard) -> li
     found: list[Judgement] = []
     for clause in clauses(sentence):
         reading = read(clause.told.spoken)
-        if not (reading.has(*_TOLD_FOR_GOOD, "self", "hold") or not PEOPLE.isdisjoint(reading.words[:_LEAST_CLAUSE])):
+        if not (
+            reading.has(*_TOLD_FOR_GOOD, "self", "hold", "wide") or not PEOPLE.isdisjoint(reading.words[:_LEAST_CLAUSE])
+        ):
             continue
         told = judge(clause.told, heard.novelty(reading.content))
         fit = len(reading.words) >= _LEAST_CLAUSE and len(reading.content) >= _LEAST_TOPIC and not told.question
-        lasts = told.trait or told.kind == "rule" or told.reading.has(*_TOLD_FOR_GOOD)
+        lasts = told.trait or told.kind == "rule" or told.reading.has(*_TOLD_FOR_GOOD, "wide")
         if fit and told.weight > max(whole, _TOLD) and lasts:
             sure = told.kind == "rule" and told.weight >= _SURE_CLAUSE
             found.append(replace(told, text=clause.text, kind="rule" if sure else "fact"))
