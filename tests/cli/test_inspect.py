@@ -62,8 +62,15 @@ def test_what_is_wrong_is_one_line(store: str, run_main: RunMain, arguments: lis
     assert told.count("\n") == 1
 
 
+START = (
+    "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    " runpy.run_module('langchain_ctxcompress.cli', run_name='__main__')"
+)
+"""What a shell starts in the background ignores Ctrl-C, and so would all that it starts."""
+
+
 def test_the_live_page_is_served_until_it_is_interrupted(store: str) -> None:
-    command = [sys.executable, "-m", "langchain_ctxcompress.cli", "inspect", "goods", "--store", store, "--serve"]
+    command = [sys.executable, "-c", START, "inspect", "goods", "--store", store, "--serve"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
@@ -73,4 +80,8 @@ def test_the_live_page_is_served_until_it_is_interrupted(store: str) -> None:
                 assert b"Session <span" in answer.read()
         finally:
             process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
+            try:
+                process.wait(30)
+            finally:
+                process.kill()
+        assert process.returncode == 0
