@@ -16,12 +16,14 @@ from tests.support.redis_server import redis_history, redis_url  # noqa: F401 - 
 # No deadline: the time of one example says more about the machine than about the code. `too_slow` for the same reason.
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=2_000)
-# Where a change is decided on, the same code gives the same answer; new examples are looked for at every other run.
-settings.register_profile("ci", settings.get_profile("default"), derandomize=True, database=None)
+# Where a change is decided on, the same code gives the same answer, and soon; new examples, and twice as many, are looked
+# for at every other run.
+settings.register_profile("ci", settings.get_profile("default"), max_examples=50, derandomize=True, database=None)
 # A tool that changes the code runs each test many times in one process: for Hypothesis that is another executor.
 settings.register_profile(
     "mutation",
     settings.get_profile("ci"),
+    max_examples=100,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.differing_executors],
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "default"))
