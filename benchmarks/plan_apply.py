@@ -21,7 +21,8 @@ from langchain_core.messages import BaseMessage
 from benchmarks.conversations import agent, chat
 from benchmarks.measuring import Ratios, arguments, clock, finish, settle, table
 from langchain_ctxcompress import ContextCompressor, PrunerConfig
-from langchain_ctxcompress.engine.stages import _finished, _prepare
+from langchain_ctxcompress.engine.checkpointing import finished
+from langchain_ctxcompress.engine.stages import _prepare
 from langchain_ctxcompress.engine.validation import validated
 from langchain_ctxcompress.storage import run
 from langchain_ctxcompress.strategies import CompressionDraft, CompressionRequest
@@ -57,7 +58,7 @@ def parts(messages: Sequence[BaseMessage], summary: str, *, ledger: bool) -> dic
     draft = timed("validating", lambda: validated(prepared.request, draft))
     assert draft.tokens < prepared.request.tokens / 2, draft.reason
     assert not any(record.flagged for record in draft.checkpoints), "the summary states what nobody said"
-    records = job.session.record(prepared.view.originals, _finished(draft, prepared), draft.actions)
+    records = job.session.record(prepared.view.originals, finished(draft, prepared), draft.actions)
     timed("archiving", lambda: run(records, job.store))
     return times
 

@@ -19,7 +19,8 @@ from langchain_core.messages import BaseMessage
 from benchmarks.conversations import agent, chat
 from benchmarks.measuring import Ratios, arguments, clock, finish, settle, table
 from langchain_ctxcompress import ContextCompressor, PrunerConfig
-from langchain_ctxcompress.engine.stages import _finished, _prepare
+from langchain_ctxcompress.engine.checkpointing import finished
+from langchain_ctxcompress.engine.stages import _prepare
 from langchain_ctxcompress.engine.validation import validated
 from langchain_ctxcompress.storage import run
 
@@ -49,7 +50,7 @@ def parts(messages: list[BaseMessage], strategy: str, limit: int) -> dict[str, f
     prepared = timed("preparing", lambda: run(_prepare(job), job.store))
     draft = timed("strategy", lambda: drafted(compressor, prepared.request))
     draft = timed("validating", lambda: validated(prepared.request, draft))
-    records = job.session.record(prepared.view.originals, _finished(draft, prepared), draft.actions)
+    records = job.session.record(prepared.view.originals, finished(draft, prepared), draft.actions)
     timed("archiving", lambda: run(records, job.store))
     return times
 

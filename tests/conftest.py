@@ -16,7 +16,7 @@ from tests.support.redis_server import redis_history, redis_url  # noqa: F401 - 
 # No deadline: the time of one example says more about the machine than about the code. `too_slow` for the same reason.
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=2_000)
-# Where a change is decided on, the same code gives the same answer, and soon; new examples, and twice as many, are looked
+# Where a change is decided on, the same code gives the same answer, and soon; new examples, twice as many, are looked
 # for at every other run.
 settings.register_profile("ci", settings.get_profile("default"), max_examples=50, derandomize=True, database=None)
 # A tool that changes the code runs each test many times in one process: for Hypothesis that is another executor.
