@@ -1,10 +1,12 @@
 """Mutation testing of a random sample: which small faults in the core would no test notice?
 
-    python -m scripts.mutation [--sample 360] [--seed 8] [--children 2] [--report FILE]
+    python -m scripts.mutation [--sample 340] [--seed 8] [--minutes 60] [--report FILE]
 
-mutmut makes every mutant of the files named in `pyproject.toml` (some 5,700); the sample is drawn over all of them, so
-that each file has its share by size. A mutant is killed when a test fails or runs far beyond its usual time. What
-survives is printed as a diff, to be read one by one.
+mutmut makes every mutant of the files named in `pyproject.toml`; the sample is drawn over all of them, so that each
+file has its share by size, and is taken in random order. For each mutant those tests are run that reach the statement
+it changes, the quickest first; first those of the mutated rooms, then, where none of them fails, those of the laws and
+of the engine. A mutant is killed when a test fails, or runs far beyond its usual time. What survives is printed as a
+diff, to be read one by one.
 """
 
 from __future__ import annotations
@@ -13,76 +15,123 @@ import argparse
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
+import tomllib
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-MUTANTS = Path("mutants")
-FIRST = "langchain_ctxcompress.messages.kinds.x_kind_of__mutmut_1"
-"""Any mutant: a run of it alone makes all of them, and learns which test reaches which function."""
+from scripts.mutants import Mutant, make_mutants
 
-# mutmut's exit codes. What is not named here is a test that failed, ran out of time or brought the process down.
-LEFT = {0: "survived", 5: "unreached", 33: "unreached", None: "not run", 2: "interrupted", 34: "skipped", 35: "unclear"}
-
-
-def mutmut(*arguments: str) -> str:
-    """Runs mutmut with the tests as CI runs them: the same examples each time."""
-    environment = {**os.environ, "CI": "1", "HYPOTHESIS_PROFILE": "mutation"}
-    command = [sys.executable, "-m", "mutmut", *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603 - own words
-    if done.returncode:
-        sys.exit(f"{done.stdout[-4000:]}\n{done.stderr[-4000:]}\nmutmut {arguments[0]} failed")
-    return done.stdout
+WHERE = Path("mutants")
+COPIED = ("langchain_ctxcompress", "tests", "scripts", "docs", "examples", "benchmarks", "README.md", "pyproject.toml")
+ROOMS = ("tests/messages", "tests/strategies", "tests/test_compressor.py")
+OTHERS = ("tests/laws", "tests/engine")
+MARKS = "not slow and not realmodel"
+LEFT = ("survived", "unreached")
 
 
-def results() -> dict[str, int | None]:
-    """The answer to each mutant; `None` where it has not been run."""
-    found: dict[str, int | None] = {}
-    for file in sorted(MUTANTS.rglob("*.meta")):
-        found.update(json.loads(file.read_text(encoding="utf-8"))["exit_code_by_key"])
-    return found
+def pytest(*arguments: str, **environment: str) -> int:
+    """Runs pytest among the mutants: the same examples each time."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "scripts.mutation_plugin"]
+    own = {**os.environ, "CI": "1", "HYPOTHESIS_PROFILE": "mutation", "MUTANT_UNDER_TEST": "", **environment}
+    # own words, nobody else's
+    return subprocess.run([*command, "-m", MARKS, *arguments], cwd=WHERE, env=own, check=False).returncode  # noqa: S603
 
 
-def room(mutant: str) -> str:
-    """The part of the package a mutant is in."""
-    return ".".join(mutant.split(".")[1:2])
+def prepare() -> list[Mutant]:
+    """The tree with all mutants in it, beside this one."""
+    shutil.rmtree(WHERE, ignore_errors=True)
+    WHERE.mkdir()
+    for name in COPIED:
+        source = Path(name)
+        if source.is_dir():
+            shutil.copytree(source, WHERE / name, ignore=shutil.ignore_patterns("__pycache__", "site"))
+        else:
+            shutil.copy(source, WHERE / name)
+    patterns = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["tool"]["mutmut"]["only_mutate"]
+    return [mutant for pattern in patterns for file in sorted(Path().glob(pattern)) for mutant in make_mutants(file, WHERE)]
+
+
+def reached(tests: Sequence[str], name: str) -> dict[str, Any]:
+    """Which lines each test reaches, and how long it takes; measured once."""
+    found = WHERE / f"{name}.json"
+    if not found.exists():
+        pytest("--cov", "--cov-context=test", "--cov-report=", "--cov-fail-under=0", *tests, MEASURED=str(found.resolve()))
+    return json.loads(found.read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+
+
+def tests_of(mutant: Mutant, known: dict[str, Any]) -> list[str]:
+    """The tests that reach what a mutant changes, quickest first; where none is known to, those of its function."""
+    lines = known["lines"].get(mutant.file, {})
+    for span in (mutant.statement, mutant.function):
+        tests = {test for line in range(span[0], span[1] + 1) for test in lines.get(str(line), ())}
+        if tests := tests & known["seconds"].keys():
+            return sorted(tests, key=lambda test: (known["seconds"][test], test))
+    return []
+
+
+def run(mutants: Sequence[Mutant], known: dict[str, Any], name: str, minutes: float) -> dict[str, dict[str, Any]]:
+    """What the tests say of each mutant that there was time for."""
+    work, answers = WHERE / f"{name}.work.json", WHERE / f"{name}.answers.jsonl"
+    chosen = [
+        {"mutant": one.name, "tests": own, "seconds": sum(known["seconds"][test] for test in own)}
+        for one in mutants
+        if (own := tests_of(one, known))
+    ]
+    work.write_text(json.dumps({"minutes": minutes, "mutants": chosen}), encoding="utf-8")
+    answers.write_text("", encoding="utf-8")
+    files = sorted({test.partition("::")[0] for one in chosen for test in one["tests"]})
+    if files:
+        pytest(*files, WORK=str(work.resolve()), ANSWERS=str(answers.resolve()))
+    found = {one["mutant"]: one for one in map(json.loads, answers.read_text(encoding="utf-8").splitlines())}
+    unreached = {one.name: {"state": "unreached"} for one in mutants} if not minutes else {}
+    unreached |= {one.name: {"state": "unreached"} for one in mutants if not tests_of(one, known)}
+    return {**unreached, **found}
 
 
 def main() -> int:
     """Draw, run, report. The exit code is 1 where fewer than 85 % were killed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sample", type=int, default=360, help="how many mutants are run")
-    parser.add_argument("--seed", type=int, default=8, help="of the sample")
-    parser.add_argument("--children", type=int, default=os.cpu_count() or 1, help="how many are run at once")
+    parser.add_argument("--sample", type=int, default=340, help="how many mutants are drawn")
+    parser.add_argument("--seed", type=int, default=8, help="of the sample and its order")
+    parser.add_argument("--minutes", type=float, default=600, help="time for the tests of the rooms")
     parser.add_argument("--least", type=float, default=85.0, help="percent that must be killed")
+    parser.add_argument("--without", type=Path, help="a file with names of mutants that are not drawn, one a line")
     parser.add_argument("--report", type=Path, help="where the survivors are written; standard output otherwise")
     given = parser.parse_args()
 
-    children = ("--max-children", str(given.children))
-    mutmut("run", *children, FIRST)
-    every = sorted(results())
+    every = {mutant.name: mutant for mutant in prepare()}
+    left_out = set(given.without.read_text(encoding="utf-8").split()) if given.without else set()
+    names = sorted(every.keys() - left_out)
     draw = random.Random(given.seed)  # noqa: S311 - protects nothing
-    chosen = sorted(draw.sample(every, min(given.sample, len(every))))
-    mutmut("run", *children, *chosen)
-    answers = results()
+    drawn = [every[name] for name in draw.sample(names, min(given.sample, len(names)))]
+    own = run(drawn, reached(ROOMS, "rooms"), "rooms", given.minutes)
+    survivors = [every[name] for name in own if own[name]["state"] in LEFT]
+    other = run(survivors, reached(OTHERS, "others"), "others", given.minutes)
 
     count: dict[str, Counter[str]] = defaultdict(Counter)
-    left: list[str] = []
-    for mutant in chosen:
-        state = LEFT.get(answers[mutant], "killed")
-        count[room(mutant)][state] += 1
-        if state != "killed":
-            left.append(mutant)
-    lines = [f"{len(chosen)} of {len(every)} mutants, seed {given.seed}"]
-    lines += [f"{name}: {dict(sorted(states.items()))}" for name, states in sorted(count.items())]
-    share = 100 * (1 - len(left) / len(chosen))
-    lines.append(f"killed: {share:.1f} %")
-    lines += [f"\n## {mutant} ({answers[mutant]})\n{mutmut('show', mutant)}" for mutant in left]
-    report = "\n".join(lines)
+    for name, answer in own.items():
+        state = answer["state"]
+        if state in LEFT and other.get(name, {}).get("state", "unreached") not in LEFT:
+            state = "killed by the laws or the engine"
+        count[name.split(".")[1]][state] += 1
+    states = sum(count.values(), Counter[str]())
+    killed = states.total() - sum(states[state] for state in LEFT)
+    share = 100 * killed / max(1, states.total())
+    lines = [
+        f"{states.total()} of {len(every)} mutants, the first of {len(drawn)} drawn with seed {given.seed}",
+        *(f"{room}: {dict(sorted(found.items()))}" for room, found in sorted(count.items())),
+        f"killed by the tests of the rooms: {100 * states['killed'] / max(1, states.total()):.1f} %",
+        f"killed: {share:.1f} %",
+    ]
+    report = "\n".join([*lines, *(f"\n## {one.name}\n{one.diff}" for one in survivors)])
     if given.report:
         given.report.write_text(report, encoding="utf-8")
-        report = "\n".join(lines[: len(count) + 2])
+        report = "\n".join(lines)
     sys.stdout.write(f"{report}\n")
     return 0 if share >= given.least else 1
 

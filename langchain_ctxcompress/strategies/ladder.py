@@ -22,6 +22,10 @@ from langchain_ctxcompress.strategies.replacing import dropped, summarised
 from langchain_ctxcompress.strategies.top_down import Span, TopDownTruncation, droppable, ends, places_to_drop
 
 
+TRIES = 3
+"""How often more is dropped to make room for what is restated: what goes then has words of its own to be restated."""
+
+
 class Ladder(CompressionStrategy):
     """Clears old tool results, or summarises the middle; over the hard limit it truncates, then takes last resorts.
 
@@ -108,16 +112,17 @@ def _truncated(request: CompressionRequest) -> CompressionDraft:
     plain = dropped(request, gone, strategy=TopDownTruncation.name, reason=Reason.COMPRESSED, ledger=told.values)
     if not config.ledger or not told.ledger:
         return plain
-    restated = _restated(request, gone, told)
-    grown = request.overhead_tokens + restated.tokens
-    if grown > most and request.overhead_tokens + plain.tokens <= most:
-        more = places_to_drop(request, most - (restated.tokens - plain.tokens), spans)
-        if _recent(request) & (set(more) - set(gone)):
+    restated, less = _restated(request, gone, told), gone
+    for _ in range(TRIES if request.overhead_tokens + plain.tokens <= most else 0):
+        if request.overhead_tokens + restated.tokens <= most:
+            break
+        takes = restated.tokens - sum(request.sizes) + sum(request.sizes[place] for place in less)
+        less = places_to_drop(request, most - takes, spans)
+        if _recent(request) & (set(less) - set(gone)):
             return plain  # an agent whose newest steps made room for what was said earlier would take them again
-        told = remember(request, more, ledger_room(config.target_tokens))
-        restated = _restated(request, more, told)
-        grown = request.overhead_tokens + restated.tokens
-    if grown <= most:
+        told = remember(request, less, ledger_room(config.target_tokens))
+        restated = _restated(request, less, told)
+    if request.overhead_tokens + restated.tokens <= most:
         return restated
     return dropped(request, gone, strategy=TopDownTruncation.name, reason=Reason.COMPRESSED)
 

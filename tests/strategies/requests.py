@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Sequence
 from typing import Any
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage
 
 from langchain_ctxcompress import PrunerConfig, PruneUrgency
 from langchain_ctxcompress.messages import ensure_ids
@@ -34,3 +35,12 @@ def outcome_of(strategy: CompressionStrategy, request: CompressionRequest) -> Co
     except StopIteration as stop:
         return stop.value
     raise AssertionError("it asked for a model")
+
+
+def _letters(message: BaseMessage) -> int:
+    calls = message.tool_calls if isinstance(message, AIMessage) else []
+    return len(message.text) + sum(len(json.dumps(call["args"], ensure_ascii=False)) for call in calls)
+
+
+LETTERS = Tools(lambda messages: [_letters(message) for message in messages], len, lambda text, most: text[: max(0, most)])
+"""A token is a letter, and a message is what it says: sizes that a test can work out by hand, to the last token."""

@@ -1,0 +1,431 @@
+"""What is dropped, cut and restated over a limit, to the last token: a token is a letter here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+
+from langchain_ctxcompress import PrunerConfig, pin
+from langchain_ctxcompress.ledger import Goal, Ledger
+from langchain_ctxcompress.ledger.goal_set import GoalSet
+from langchain_ctxcompress.messages import content_hash
+from langchain_ctxcompress.storage import CheckpointSummary, decode_message, summary_message
+from langchain_ctxcompress.strategies import Emergency, Ladder
+from langchain_ctxcompress.strategies.base import CompressionDraft, CompressionRequest, Reason, RungReport
+from langchain_ctxcompress.strategies.covering import covering
+from langchain_ctxcompress.strategies.cutting import cut_message
+from langchain_ctxcompress.strategies.emergency import SMALLEST_SUMMARY
+from langchain_ctxcompress.strategies.rendering import read_ledger, read_summaries, render_summary
+from langchain_ctxcompress.strategies.replacing import altered, dropped, reworded
+from tests.strategies.requests import LETTERS, outcome_of, request_for
+from tests.support.legality import is_summary
+
+RULE = "Never send anything to the press office."
+GOAL = Goal(description="ship the invoice page")
+
+
+def talk(pairs: int, letters: int = 50) -> list[BaseMessage]:
+    """Questions and answers of so many letters each."""
+    return [
+        kind(f"{sign}{number} ".ljust(letters, "o"), id=f"{sign}{number}")
+        for number in range(pairs)
+        for kind, sign in ((HumanMessage, "h"), (AIMessage, "a"))
+    ]
+
+
+def limits(soft: int, hard: int, target: int = 1, **fields: Any) -> PrunerConfig:
+    return PrunerConfig(soft_limit_tokens=soft, hard_limit_tokens=hard, target_tokens=target, **fields)
+
+
+def of(messages: Sequence[BaseMessage], config: PrunerConfig, **fields: Any) -> CompressionRequest:
+    return request_for(messages, config=config, tools=LETTERS, **fields)
+
+
+def ids(draft: CompressionDraft) -> list[str | None]:
+    return [message.id for message in draft.messages]
+
+
+def standing(*texts: str, ledger: str = "", goals: str = "") -> tuple[HumanMessage, dict[str, Any]]:
+    """A summary message that shows these checkpoints, and what a request holds besides it."""
+    shown = tuple(
+        CheckpointSummary(checkpoint_id=f"c{n}", session_id="s", number=n, level=3, text=text, replaced_tokens=5_000)
+        for n, text in enumerate(texts, 1)
+    )
+    rendered = render_summary([(one.checkpoint_id, one.text) for one in shown], (), count=4, ledger=ledger, goals=goals)
+    head = shown[-1].model_copy(
+        update={
+            "rendered": rendered,
+            "shown": tuple(one.checkpoint_id for one in shown),
+            "first_id": "gone",
+            "last_id": "last",
+            "next_id": "h0",
+            "count": 4,
+        }
+    )
+    return summary_message(head), {"head": head, "shown": (*shown[:-1], head), "next_number": len(shown) + 1}
+
+
+class TestTruncation:
+    """Of 2,000 letters in 20 pairs."""
+
+    RUNGS = ("top-down-truncation",)
+
+    def test_half_way_between_the_limits_is_aimed_at_and_reached_to_the_token(self) -> None:
+        request = of(talk(20), limits(1_300, 1_700, ledger=False, rungs=self.RUNGS))
+        draft = outcome_of(Ladder(), request)
+        assert draft.tokens == 1_500
+        assert draft.rungs[-1] == RungReport("top-down-truncation", 500, Reason.TRUNCATED)
+        assert draft.reason is Reason.TRUNCATED
+        assert ids(draft)[:4] == ["h0", "a0", "h6", "a6"], "the prefix stays before the middle"
+
+    def test_one_token_less_than_half_way_takes_one_message_more(self) -> None:
+        draft = outcome_of(Ladder(), of(talk(20), limits(1_300, 1_699, ledger=False, rungs=self.RUNGS)))
+        assert draft.tokens == 1_450
+
+    def test_where_half_way_is_out_of_reach_no_more_goes_than_the_hard_limit_asks_for(self) -> None:
+        pinned = pin(HumanMessage("p" * 1_550, id="pin"))
+        messages = [pinned, AIMessage("a" * 50, id="a"), *talk(4), HumanMessage("?" * 50, id="q")]
+        for hard, left in ((1_801, 1_800), (1_800, 1_750), (1_799, 1_750)):
+            draft = outcome_of(Ladder(), of(messages, limits(600, hard, ledger=False, rungs=self.RUNGS)))
+            assert draft.tokens == left, hard
+
+    def test_what_must_stay_is_left_and_said_to_be_that(self) -> None:
+        request = of([pin(message) for message in talk(20)], limits(900, 1_000, rungs=self.RUNGS))
+        draft = outcome_of(Ladder(), request)
+        assert draft.messages == request.messages
+        assert draft.rungs[-1] == RungReport("top-down-truncation", 0, Reason.TOO_FEW_CANDIDATES)
+
+    def test_a_list_at_the_hard_limit_is_truncated_and_one_a_token_under_it_is_not(self) -> None:
+        names = {
+            hard: [r.name for r in outcome_of(Ladder(), of(talk(20), limits(900, hard, rungs=self.RUNGS))).rungs]
+            for hard in (2_000, 2_001)
+        }
+        assert names == {2_000: ["ladder", "top-down-truncation"], 2_001: ["ladder"]}
+
+    def rule(self, hard: int, **fields: Any) -> CompressionDraft:
+        messages = talk(20)
+        messages[4] = HumanMessage(RULE.ljust(50), id="h2")
+        return outcome_of(Ladder(), of(messages, limits(hard - 200, hard, hard - 200, rungs=self.RUNGS, **fields)))
+
+    def test_what_the_user_said_is_restated_wherever_it_has_room_and_the_limit_holds_to_the_token(self) -> None:
+        drafts = {hard: self.rule(hard) for hard in range(1_590, 1_990)}
+        for hard, draft in drafts.items():
+            assert draft.tokens < hard
+            assert RULE in next(message.text for message in draft.messages if is_summary(message)), hard
+            assert draft.reason is Reason.TRUNCATED
+            assert ids(draft)[-10:] == [f"{sign}{n}" for n in range(15, 20) for sign in "ha"], "the last turns stay"
+        assert min(hard - draft.tokens for hard, draft in drafts.items()) == 1, "the last token is taken"
+
+    def test_whether_it_is_restated_or_not_the_ledger_of_the_checkpoint_keeps_it(self) -> None:
+        for hard in (500, 800, 1_250, 1_900):
+            record = self.rule(hard).checkpoints[-1]
+            assert [rule.text for rule in Ledger.model_validate(record.ledger).rules] == [RULE], hard
+
+    def test_without_a_ledger_nothing_is_restated(self) -> None:
+        draft = self.rule(1_900, ledger=False)
+        assert not any(map(is_summary, draft.messages))
+        assert not draft.checkpoints[-1].ledger
+
+    def test_no_step_of_the_last_turns_goes_to_make_room_for_what_was_said_earlier(self) -> None:
+        messages = talk(20)
+        messages[4] = HumanMessage(RULE.ljust(50), id="h2")
+        config = limits(500, 560, 500, rungs=self.RUNGS, recent_turns=5)
+        draft = outcome_of(Ladder(), of(messages, config))
+        assert ids(draft) == [message.id for message in messages[-10:]]
+        assert [rule.text for rule in Ledger.model_validate(draft.checkpoints[-1].ledger).rules] == [RULE]
+
+
+class TestDropped:
+    def test_the_record_and_the_report_say_what_went(self) -> None:
+        request = of(talk(6), limits(500, 900), overhead_tokens=70)
+        draft = dropped(request, [2, 3], strategy="x", reason=Reason.TRUNCATED, ledger={"rules": []})
+        assert ids(draft) == ["h0", "a0", *(f"{sign}{n}" for n in range(2, 6) for sign in "ha")]
+        assert draft.sizes == (50,) * 10
+        assert draft.rungs == (RungReport("x", 100, Reason.TRUNCATED),)
+        (record,) = draft.checkpoints
+        assert (record.level, record.text, record.strategy, record.ledger) == (0, "", "x", {"rules": []})
+        assert (record.tokens_before, record.tokens_after, record.replaced_tokens) == (670, 570, 100)
+        assert (record.first_id, record.last_id, record.next_id, record.count) == ("h1", "a1", "h2", 2)
+        assert dict(record.covered) == {m.id: content_hash(m) for m in request.messages[2:4]}
+
+    def with_rule(self, padding: int, hard: int = 10_000, ledger: str = "") -> tuple[CompressionDraft, str]:
+        """A pair with a rule in it is dropped behind a summary message; `padding` letters go with it."""
+        summary, fields = standing("The user asked.", ledger=ledger)
+        said = [HumanMessage(RULE, id="rule"), AIMessage("o" * padding, id="noted")]
+        request = of([summary, *said, *talk(5)], limits(500, hard, 500), **fields)
+        draft = dropped(request, [1, 2], strategy="x", reason=Reason.TRUNCATED)
+        assert draft.sizes == tuple(LETTERS.count(draft.messages))
+        assert (draft.checkpoints[-1].rendered, draft.checkpoints[-1].shown) == (draft.messages[0].text, ("c1",))
+        assert RULE in [rule.text for rule in Ledger.model_validate(draft.checkpoints[-1].ledger).rules]
+        assert draft.checkpoints[-1].tokens_after == draft.tokens
+        return draft, summary.text
+
+    @pytest.mark.parametrize("ledger", ["", "Rules\n- Never lie about a price."])
+    def test_the_summary_message_restates_it_for_at_most_half_of_what_was_freed(self, ledger: str) -> None:
+        found: list[tuple[int, int]] = []
+        for padding in range(300):
+            draft, before = self.with_rule(padding, ledger=ledger)
+            grew = len(draft.messages[0].text) - len(before)
+            assert (RULE in draft.messages[0].text) == (grew > 0)
+            assert 2 * grew <= len(RULE) + padding
+            found.append((grew, (len(RULE) + padding) // 2))
+        assert any(grew == half > 0 for grew, half in found), "half is not too much"
+        first = next(place for place, (grew, _) in enumerate(found) if grew)
+        assert all(grew for grew, _ in found[first:])
+        assert found[first][0] == found[first][1], "it is restated as soon as there is room"
+
+    def test_it_restates_it_only_where_that_leaves_the_list_under_its_hard_limit(self) -> None:
+        for hard in range(600, 900):
+            draft, before = self.with_rule(1_000, hard)
+            if draft.messages[0].text != before:
+                assert draft.tokens == hard - 1, "the first with room for it leaves no more"
+                break
+        else:
+            raise AssertionError("it is never restated")
+
+    def test_the_lines_that_stand_there_may_stay_beside_what_comes(self) -> None:
+        draft, _ = self.with_rule(2_000, ledger="Rules\n- Never lie about a price.")
+        assert RULE in read_ledger(draft.messages[0].text)
+
+
+class TestAltered:
+    def cut(self, request: CompressionRequest, *places: int, **fields: Any) -> CompressionDraft:
+        changes = {place: cut_message(request.messages[place], 60, LETTERS) for place in places}
+        return altered(request, changes, strategy="x", reason=Reason.EMERGENCY, **fields)
+
+    def test_each_shorter_message_is_named_with_what_its_original_said(self) -> None:
+        request = of(talk(3, 200), limits(500, 900))
+        draft = self.cut(request, 3, 1)
+        assert draft.sizes == (200, 60, 200, 60, 200, 200)
+        assert draft.rungs == (RungReport("x", 280, Reason.EMERGENCY),)
+        assert draft.reason is Reason.EMERGENCY
+        (record,) = draft.checkpoints
+        assert list(record.altered) == ["a0", "a1"]
+        for place, name in ((1, "a0"), (3, "a1")):
+            said, encoded = record.altered[name]
+            assert said == content_hash(request.messages[place])
+            assert decode_message(encoded, record="r") == draft.messages[place]
+            assert draft.messages[place].additional_kwargs["ctxcompress"] == {"kind": "cut", "original": said}
+        assert (record.covered, record.next_id, record.rendered, record.shown) == ({}, "", "", ())
+
+    def test_sizes_that_were_counted_before_are_taken(self) -> None:
+        draft = self.cut(of(talk(3, 200), limits(500, 900)), 1, 3, sizes={1: 7})
+        assert draft.sizes == (200, 7, 200, 60, 200, 200)
+        assert draft.rungs[0].freed == 333
+
+    def test_one_that_stands_there_twice_is_not_named_and_one_with_other_words_is(self) -> None:
+        """A message that comes back with the id and the words of one that stays is that one."""
+        messages = talk(3, 200)
+        twice = [*messages, messages[1].model_copy()]
+        assert self.cut(of(twice, limits(500, 900)), 1).checkpoints[0].altered == {}
+        other = [*messages, AIMessage("Something else.", id="a0")]
+        assert list(self.cut(of(other, limits(500, 900)), 1).checkpoints[0].altered) == ["a0"]
+
+    def test_the_summary_message_shows_the_same_and_stands_for_the_same(self) -> None:
+        summary, fields = standing("The user asked.", "Then again.")
+        request = of([summary, *talk(3, 200)], limits(500, 900), **fields)
+        draft = self.cut(request, 2)
+        (record,) = draft.checkpoints
+        assert (record.rendered, record.shown, record.next_id) == (summary.text, ("c1", "c2"), "h0")
+        assert (record.previous, record.first_id, record.last_id, record.count) == ("c2", "gone", "last", 4)
+        assert draft.messages[0] == summary_message(record)
+        assert draft.sizes == (len(summary.text), 200, 60, 200, 200, 200, 200)
+
+    def test_a_summary_message_among_them_says_what_it_says_now(self) -> None:
+        summary, fields = standing("The user asked for many things. " * 20)
+        request = of([summary, *talk(3, 200)], limits(500, 900), **fields)
+        shorter = summary.model_copy(update={"content": "short"})
+        draft = altered(request, {0: shorter, 2: cut_message(request.messages[2], 60, LETTERS)}, strategy="x", reason=Reason.EMERGENCY)
+        (record,) = draft.checkpoints
+        assert list(record.altered) == ["a0"]
+        assert (record.rendered, draft.messages[0].text) == ("short", "short")
+        assert draft.sizes == (5, 200, 60, 200, 200, 200, 200)
+        assert draft.rungs[0].freed == len(summary.text) - 5 + 140
+
+    def test_without_its_checkpoint_the_summary_message_stays_as_it_is(self) -> None:
+        summary, _ = standing("The user asked.")
+        draft = self.cut(of([summary, *talk(3, 200)], limits(500, 900)), 2)
+        assert draft.messages[0] is summary
+        assert draft.checkpoints[0].shown == ()
+
+    def test_nothing_changed_is_nothing_done(self) -> None:
+        request = of(talk(3), limits(500, 900))
+        draft = altered(request, {}, strategy="x", reason=Reason.NOT_SMALLER)
+        assert draft == CompressionDraft(request.messages, request.sizes, reason=Reason.NOT_SMALLER)
+
+
+class TestReworded:
+    def test_it_stands_for_the_same_messages_under_other_words(self) -> None:
+        summary, fields = standing("one", "two")
+        request = of([SystemMessage("Be kind.", id="sys"), summary, *talk(2)], limits(500, 900), **fields)
+        made = fields["shown"][0]
+        draft = reworded(request, "other words", [made], [made], strategy="x")
+        assert draft.messages[1].text == "other words"
+        assert draft.sizes == (8, 11, 50, 50, 50, 50)
+        assert draft.checkpoints[0] is made
+        record = draft.checkpoints[1]
+        assert (record.rendered, record.shown, record.next_id, record.strategy) == ("other words", ("c1",), "h0", "x")
+        assert draft.messages[1] == summary_message(record)
+        assert (draft.messages[0], *draft.messages[2:]) == (request.messages[0], *request.messages[2:])
+
+    @pytest.mark.parametrize("known", [False, True])
+    def test_without_a_summary_message_or_its_checkpoint_nothing_changes(self, known: bool) -> None:
+        summary, fields = standing("one")
+        request = of(talk(2), limits(500, 900), **fields) if known else of([summary, *talk(2)], limits(500, 900))
+        assert reworded(request, "x", [], [], strategy="x") == CompressionDraft(request.messages, request.sizes)
+
+
+class TestCovering:
+    def test_on_top_of_an_earlier_one(self) -> None:
+        summary, fields = standing("one", "two")
+        request = of([summary, *talk(4)], limits(500, 900), overhead_tokens=9, **fields)
+        record = covering(request, [0, 1, 2], "x")
+        assert list(record.covered) == ["h0", "a0"], "no summary is covered"
+        assert (record.first_id, record.last_id, record.next_id) == ("gone", "a0", "h1")
+        assert (record.count, record.number, record.previous) == (6, 3, "c2")
+        assert record.tokens_before == request.tokens == 9 + len(summary.text) + 8 * 50
+        assert record.replaced_tokens == len(summary.text) + 100
+
+    def test_of_nothing_it_says_what_the_earlier_one_said(self) -> None:
+        summary, fields = standing("one")
+        record = covering(of([summary, *talk(2)], limits(500, 900), **fields), (), "x")
+        assert (record.first_id, record.last_id, record.count, record.covered) == ("gone", "last", 4, {})
+        bare = covering(of(talk(2), limits(500, 900)), (), "x")
+        assert (bare.first_id, bare.last_id, bare.count, bare.previous) == ("", "", 0, "")
+
+    @pytest.mark.parametrize(
+        ("kept", "behind"),
+        [([0, 1, 2], "a1"), ([0], "sys"), ([3], "h0"), ([], "")],
+        ids=["the last in front", "a system message is none", "the first behind", "none"],
+    )
+    def test_what_follows_is_the_first_that_stays_behind_else_the_last_in_front(self, kept: list[int], behind: str) -> None:
+        messages = [SystemMessage("Be kind.", id="sys"), *talk(2)]
+        places = {
+            "a1": ([1, 2], "h1"),
+            "sys": ([1, 2, 3, 4], ""),
+            "h0": ([2, 3, 4], "h0"),
+            "": ([1, 2, 3], "a1"),
+        }
+        gone, named = places[behind]
+        assert covering(of(messages, limits(500, 900)), gone, "x").next_id == named
+
+    def test_a_message_that_stays_elsewhere_word_for_word_has_not_left(self) -> None:
+        messages = talk(2)
+        twice = [*messages, messages[0].model_copy()]
+        assert list(covering(of(twice, limits(500, 900)), [0, 1], "x").covered) == ["a0"]
+
+
+class TestEmergency:
+    TEXTS = tuple("\n".join(f"- order #W{n}{k} was refunded to the card" for k in range(60 - 15 * n)) for n in range(3))
+
+    def request(self, over: int, **fields: Any) -> CompressionRequest:
+        """A list that is so many letters over its limit, with three checkpoints of falling size."""
+        summary, known = standing(*self.TEXTS, ledger=fields.pop("ledger", ""))
+        messages = [summary, *talk(5)]
+        hard = len(summary.text) + 500 - over + 1
+        return of(messages, limits(10, hard, 10), **known, **fields)
+
+    def test_the_largest_are_said_shorter_one_after_the_other_until_enough_is_freed(self) -> None:
+        first, second = (
+            [read_summaries(outcome_of(Emergency(), self.request(over)).messages[0].text) for over in (1, 2_700)][n]
+            for n in range(2)
+        )
+        assert [text == was for (_, text), was in zip(first, self.TEXTS, strict=True)] == [False, True, True]
+        assert [name for name, _ in first][1:] == ["c2", "c3"]
+        assert [text == was for (_, text), was in zip(second, self.TEXTS, strict=True)][:2] == [False, False]
+
+    def test_the_report_names_each_action_with_what_it_freed(self) -> None:
+        request = self.request(1)
+        draft = outcome_of(Emergency(), request)
+        freed = sum(request.sizes) - draft.tokens
+        detail = f"the largest checkpoint to level 1 ({freed} tokens)"
+        assert draft.rungs == (RungReport("emergency", freed, Reason.EMERGENCY, detail),)
+        assert draft.reason is Reason.EMERGENCY
+        (action,) = draft.actions
+        assert (action.name, action.messages) == ("the largest checkpoint to level 1", request.messages)
+        assert [one.checkpoint_id for one in action.checkpoints] == ["c1", "c2", "c3"]
+        assert [record.strategy for record in draft.checkpoints] == ["ageing", "emergency"]
+
+    def test_the_goals_go_with_each_action(self) -> None:
+        request = self.request(1, goals=GoalSet((GOAL,), (GOAL,)))
+        assert outcome_of(Emergency(), request).actions[0].goals == (GOAL,)
+
+    def merged(self, **fields: Any) -> tuple[CompressionRequest, CompressionDraft]:
+        request = self.request(len("\n".join(self.TEXTS)) - 100, **fields)
+        draft = outcome_of(Emergency(), request)
+        assert [action.name for action in draft.actions][:2] == ["the largest checkpoint to level 1", "checkpoints merged"]
+        return request, draft
+
+    def test_a_merged_checkpoint_restates_the_goals_and_what_has_room_of_the_ledger(self) -> None:
+        _, draft = self.merged(goals=GoalSet((GOAL,), (GOAL,)), ledger=f"Rules\n- {RULE}")
+        text = draft.messages[0].text
+        assert text.count("<summary id=") == 1
+        assert GOAL.description in text
+        assert RULE in text
+        assert '<earlier_conversation messages="4">' in text
+
+    def test_a_merged_checkpoint_keeps_to_its_room(self) -> None:
+        """What the summary message takes, less what is too much and less than which no summary is."""
+        request, draft = self.merged()
+        before = draft.actions[1].messages[0].text
+        over = len(before) + 500 - (request.config.hard_limit_tokens - 1)
+        ((_, said),) = read_summaries(draft.messages[0].text)
+        assert 0 < len(said) <= max(SMALLEST_SUMMARY, len(before) - over - SMALLEST_SUMMARY)
+
+    def test_what_stands_in_the_summary_message_is_merged_not_what_was_written_once(self) -> None:
+        """A text that had aged is not had back by an emergency."""
+        summary, known = standing("short one", "short two")
+        written = tuple(one.model_copy(update={"text": self.TEXTS[0]}) for one in known["shown"])
+        known |= {"shown": written, "head": written[-1]}
+        messages = [summary, *talk(1), HumanMessage("q", id="q")]
+        draft = outcome_of(Emergency(), of(messages, limits(10, 300, 10), **known))
+        assert not any("#W" in text for _, text in read_summaries(draft.messages[0].text))
+        assert all("#W" not in record.text for record in draft.checkpoints if record.level)
+
+    def test_it_rolls_over_to_the_last_turns_and_keeps_the_summary_message(self) -> None:
+        summary, known = standing("One thing.")
+        messages = [SystemMessage("Be kind.", id="sys"), summary, *talk(40, 60)]
+        draft = outcome_of(Emergency(), of(messages, limits(10, 1_500, 10, recent_turns=3), **known))
+        assert [action.name for action in draft.actions][-1] == "rolled over to the last turns"
+        assert ids(draft) == ["sys", "gone", *(f"{sign}{n}" for n in range(37, 40) for sign in "ha")]
+        record = draft.checkpoints[-1]
+        assert (record.level, record.summariser, record.strategy) == (1, "extractive", "emergency")
+        assert 0 < len(record.text) <= 100, "what a level-1 summary takes"
+
+    def test_with_no_last_turn_kept_the_newest_question_stays(self) -> None:
+        draft = outcome_of(Emergency(), of(talk(40, 60), limits(10, 1_500, 10, recent_turns=0)))
+        assert ids(draft)[1:] in (["h39"], ["h39", "a39"])
+
+    def test_the_largest_are_cut_first_and_only_as_far_as_has_to_be(self) -> None:
+        sizes = {"one": 300, "two": 500, "three": 400}
+        messages: list[BaseMessage] = [AIMessage(name[0] * size, id=name) for name, size in sizes.items()]
+        messages.append(HumanMessage("?" * 100, id="q"))
+        request = of(messages, limits(10, 1_201, 10, recent_turns=9))
+        draft = outcome_of(Emergency(), request)
+        assert dict(zip(ids(draft), draft.sizes, strict=True)) == {"one": 300, "two": 400, "three": 400, "q": 100}
+        assert draft.rungs[0].detail == "the largest messages cut (100 tokens)"
+        further = outcome_of(Emergency(), of(messages, limits(10, 701, 10, recent_turns=9)))
+        assert dict(zip(ids(further), further.sizes, strict=True)) == {"one": 300, "two": 48, "three": 252, "q": 100}
+
+    def test_a_message_of_the_least_size_is_not_cut(self) -> None:
+        messages: list[BaseMessage] = [AIMessage("a" * 48, id="a"), HumanMessage("?" * 20, id="q")]
+        draft = outcome_of(Emergency(), of(messages, limits(10, 60, 10)))
+        assert [action.name for action in draft.actions] == ["what is not protected dropped"]
+
+    def test_under_the_limit_nothing_is_done_and_at_it_something_is(self) -> None:
+        messages = talk(5)
+        under = outcome_of(Emergency(), of(messages, limits(10, 501, 10)))
+        assert under.rungs == (RungReport("emergency", 0, Reason.BELOW_HARD_LIMIT),)
+        assert outcome_of(Emergency(), of(messages, limits(10, 500, 10))).tokens < 500
+
+    def test_what_cannot_fit_is_said_to_be_what_must_stay(self) -> None:
+        messages = [*talk(2, 200), HumanMessage("?" * 100, id="q")]
+        draft = outcome_of(Emergency(), of(messages, limits(10, 90, 10)))
+        assert ids(draft) == ["q"]
+        assert (draft.reason, draft.rungs[0].reason) == (Reason.PROTECTED_SET_OVER_HARD_LIMIT,) * 2
+        assert draft.rungs[0].freed == 800
+        alone = outcome_of(Emergency(), of([HumanMessage("?" * 100, id="q")], limits(10, 90, 10)))
+        assert alone.rungs == (RungReport("emergency", 0, Reason.PROTECTED_SET_OVER_HARD_LIMIT),)
