@@ -47,7 +47,9 @@ def make_mutants(file: Path, folder: Path) -> list[Mutant]:
         after = [line.replace(name, f"{base}__mutmut_orig") for line in after]
         changed = _changed(before, after)
         first, last = _statement(before, changed)
-        diff = "\n".join(line for line in difflib.unified_diff(before, after, lineterm="", n=2) if line[:3] not in _HEADS)
+        diff = "\n".join(
+            line for line in difflib.unified_diff(before, after, lineterm="", n=2) if line[:3] not in _HEADS
+        )
         mutants.append(
             Mutant(
                 get_mutant_name(file, name),

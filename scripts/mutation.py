@@ -53,14 +53,18 @@ def prepare() -> list[Mutant]:
         else:
             shutil.copy(source, WHERE / name)
     patterns = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["tool"]["mutmut"]["only_mutate"]
-    return [mutant for pattern in patterns for file in sorted(Path().glob(pattern)) for mutant in make_mutants(file, WHERE)]
+    return [
+        mutant for pattern in patterns for file in sorted(Path().glob(pattern)) for mutant in make_mutants(file, WHERE)
+    ]
 
 
 def reached(tests: Sequence[str], name: str) -> dict[str, Any]:
     """Which lines each test reaches, and how long it takes; measured once."""
     found = WHERE / f"{name}.json"
     if not found.exists():
-        pytest("--cov", "--cov-context=test", "--cov-report=", "--cov-fail-under=0", *tests, MEASURED=str(found.resolve()))
+        pytest(
+            "--cov", "--cov-context=test", "--cov-report=", "--cov-fail-under=0", *tests, MEASURED=str(found.resolve())
+        )
     return json.loads(found.read_text(encoding="utf-8"))  # type: ignore[no-any-return]
 
 

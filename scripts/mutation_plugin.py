@@ -11,7 +11,6 @@ import signal
 import time
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,6 +20,7 @@ SLOWER = 8.0
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """Measure or run, as the environment says."""
     if "MEASURED" in os.environ:
         config.pluginmanager.register(Measuring(Path(os.environ["MEASURED"])))
     if "WORK" in os.environ:
@@ -36,12 +36,14 @@ class Measuring:
         self._failed: set[str] = set()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note the time, and what did not pass."""
         self._seconds[report.nodeid] += report.duration
         if not report.passed:  # skipped ones say nothing either
             self._failed.add(report.nodeid)
 
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self) -> None:
+        """Write what was measured, once the coverage data are written."""
         from coverage import CoverageData
 
         data = CoverageData()
@@ -70,6 +72,7 @@ class Running:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Run each mutant's tests in a process of its own, instead of all tests here."""
         items = {item.nodeid: item for item in session.items}
         for one in self._mutants:
             if time.monotonic() > self._end:
@@ -121,5 +124,3 @@ def _wait(process: int, seconds: float) -> str:
             os.waitpid(process, 0)
             return "too slow"
         time.sleep(0.02)
-
-

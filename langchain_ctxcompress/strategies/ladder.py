@@ -21,7 +21,6 @@ from langchain_ctxcompress.strategies.remembering import Remembered, ledger_room
 from langchain_ctxcompress.strategies.replacing import dropped, summarised
 from langchain_ctxcompress.strategies.top_down import Span, TopDownTruncation, droppable, ends, places_to_drop
 
-
 TRIES = 3
 """How often more is dropped to make room for what is restated: what goes then has words of its own to be restated."""
 

@@ -42,5 +42,7 @@ def _letters(message: BaseMessage) -> int:
     return len(message.text) + sum(len(json.dumps(call["args"], ensure_ascii=False)) for call in calls)
 
 
-LETTERS = Tools(lambda messages: [_letters(message) for message in messages], len, lambda text, most: text[: max(0, most)])
+LETTERS = Tools(
+    lambda messages: [_letters(message) for message in messages], len, lambda text, most: text[: max(0, most)]
+)
 """A token is a letter, and a message is what it says: sizes that a test can work out by hand, to the last token."""

@@ -111,7 +111,10 @@ class TestTruncation:
         return outcome_of(Ladder(), of(messages, limits(hard - 200, hard, hard - 200, rungs=self.RUNGS, **fields)))
 
     def test_what_the_user_said_is_restated_wherever_it_has_room_and_the_limit_holds_to_the_token(self) -> None:
-        drafts = {hard: self.rule(hard) for hard in range(1_590, 1_990)}
+        drafts = {
+            hard: self.rule(hard)
+            for hard in (*range(1_645, 1_648), *range(1_700, 1_704), 1_751, 1_752, 1_850, 1_900, 1_960)
+        }
         for hard, draft in drafts.items():
             assert draft.tokens < hard
             assert RULE in next(message.text for message in draft.messages if is_summary(message)), hard
@@ -166,7 +169,7 @@ class TestDropped:
     @pytest.mark.parametrize("ledger", ["", "Rules\n- Never lie about a price."])
     def test_the_summary_message_restates_it_for_at_most_half_of_what_was_freed(self, ledger: str) -> None:
         found: list[tuple[int, int]] = []
-        for padding in range(300):
+        for padding in range(70, 130):
             draft, before = self.with_rule(padding, ledger=ledger)
             grew = len(draft.messages[0].text) - len(before)
             assert (RULE in draft.messages[0].text) == (grew > 0)
@@ -178,7 +181,7 @@ class TestDropped:
         assert found[first][0] == found[first][1], "it is restated as soon as there is room"
 
     def test_it_restates_it_only_where_that_leaves_the_list_under_its_hard_limit(self) -> None:
-        for hard in range(600, 900):
+        for hard in range(810, 840):
             draft, before = self.with_rule(1_000, hard)
             if draft.messages[0].text != before:
                 assert draft.tokens == hard - 1, "the first with room for it leaves no more"
@@ -238,7 +241,12 @@ class TestAltered:
         summary, fields = standing("The user asked for many things. " * 20)
         request = of([summary, *talk(3, 200)], limits(500, 900), **fields)
         shorter = summary.model_copy(update={"content": "short"})
-        draft = altered(request, {0: shorter, 2: cut_message(request.messages[2], 60, LETTERS)}, strategy="x", reason=Reason.EMERGENCY)
+        draft = altered(
+            request,
+            {0: shorter, 2: cut_message(request.messages[2], 60, LETTERS)},
+            strategy="x",
+            reason=Reason.EMERGENCY,
+        )
         (record,) = draft.checkpoints
         assert list(record.altered) == ["a0"]
         assert (record.rendered, draft.messages[0].text) == ("short", "short")
@@ -301,7 +309,9 @@ class TestCovering:
         [([0, 1, 2], "a1"), ([0], "sys"), ([3], "h0"), ([], "")],
         ids=["the last in front", "a system message is none", "the first behind", "none"],
     )
-    def test_what_follows_is_the_first_that_stays_behind_else_the_last_in_front(self, kept: list[int], behind: str) -> None:
+    def test_what_follows_is_the_first_that_stays_behind_else_the_last_in_front(
+        self, kept: list[int], behind: str
+    ) -> None:
         messages = [SystemMessage("Be kind.", id="sys"), *talk(2)]
         places = {
             "a1": ([1, 2], "h1"),
@@ -356,7 +366,10 @@ class TestEmergency:
     def merged(self, **fields: Any) -> tuple[CompressionRequest, CompressionDraft]:
         request = self.request(len("\n".join(self.TEXTS)) - 100, **fields)
         draft = outcome_of(Emergency(), request)
-        assert [action.name for action in draft.actions][:2] == ["the largest checkpoint to level 1", "checkpoints merged"]
+        assert [action.name for action in draft.actions][:2] == [
+            "the largest checkpoint to level 1",
+            "checkpoints merged",
+        ]
         return request, draft
 
     def test_a_merged_checkpoint_restates_the_goals_and_what_has_room_of_the_ledger(self) -> None:
