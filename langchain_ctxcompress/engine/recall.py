@@ -13,7 +13,7 @@ from langchain_ctxcompress.storage import CheckpointChain, StoreSteps, session_i
 def expand(sessions: Sessions, checkpoint_id: str, session_id: str | None) -> StoreSteps[list[BaseMessage] | None]:
     """The originals that a checkpoint covers; `None` for an unknown one."""
     for name in (yield from _where(sessions, session_id)):
-        history = sessions.get(name).history
+        history = sessions.history(name)
         covered = CheckpointChain((yield from history.summaries.behind(checkpoint_id))).covered_by(checkpoint_id)
         if covered is not None:
             return (yield from history.get_steps(covered, covered))
@@ -23,7 +23,7 @@ def expand(sessions: Sessions, checkpoint_id: str, session_id: str | None) -> St
 def expand_message(sessions: Sessions, message_id: str, session_id: str | None) -> StoreSteps[BaseMessage | None]:
     """The newest archived revision of a message; `None` if it was never seen."""
     for name in (yield from _where(sessions, session_id)):
-        found = yield from sessions.get(name).history.get_steps([message_id])
+        found = yield from sessions.history(name).get_steps([message_id])
         if found:
             return found[0]
     return None

@@ -33,7 +33,6 @@ logger = logging.getLogger(__name__)
 MOST_SESSIONS = 1_024
 """Sessions that are remembered at once; a forgotten one is read again from the store."""
 
-
 MOST_LISTS = 64
 """Sessions, the newest used, whose last list is held, so that its next step costs what is new in it."""
 
@@ -186,16 +185,7 @@ class Sessions:
         with self._lock:
             session = self._sessions.get(session_id)
             if session is None:
-                if not isinstance(session_id, str):
-                    msg = f"session_id is {session_id!r}: it must be a str"
-                    raise ConfigError(msg)
-                where, redact = self.namespace, self._redact
-                session = self._sessions[session_id] = Session(
-                    SessionHistory(
-                        self.store, session_id=session_id, namespace=where, redact=redact, count=self._count
-                    ),
-                    SnapshotStore(self.store, session_id=session_id, namespace=where, redact=redact, count=self._count),
-                )
+                session = self._sessions[session_id] = self._opened(session_id)
                 if len(self._sessions) > MOST_SESSIONS:
                     self._sessions.popitem(last=False)
             self._sessions.move_to_end(session_id)
@@ -205,7 +195,23 @@ class Sessions:
                 self._listed.popitem(last=False)[1].seen = None
             return session
 
+    def history(self, session_id: str) -> SessionHistory:
+        """The archive of a session that is looked into: that is no use of it, and no other is forgotten for it."""
+        with self._lock:
+            session = self._sessions.get(session_id)
+        return (session or self._opened(session_id)).history
+
     def known(self) -> list[str]:
         """The ids of the sessions that are remembered, the last used first."""
         with self._lock:
             return list(reversed(self._sessions))
+
+    def _opened(self, session_id: str) -> Session:
+        if not isinstance(session_id, str):
+            msg = f"session_id is {session_id!r}: it must be a str"
+            raise ConfigError(msg)
+        where, redact, count = self.namespace, self._redact, self._count
+        return Session(
+            SessionHistory(self.store, session_id=session_id, namespace=where, redact=redact, count=count),
+            SnapshotStore(self.store, session_id=session_id, namespace=where, redact=redact, count=count),
+        )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from langchain_core.messages import HumanMessage
 from langgraph.store.memory import InMemoryStore
 
-from langchain_ctxcompress import CheckpointSummary
+from langchain_ctxcompress import CheckpointSummary, ContextCompressor, PrunerConfig
 from langchain_ctxcompress.engine import Sessions, sessions
 from langchain_ctxcompress.storage import run
 from tests.support.conversations import exchanges
@@ -64,3 +65,13 @@ def test_namespaces_keep_tenants_apart() -> None:
     run(one.record(exchanges(2), [checkpoint("c1", 1)]), store)
     assert len(one.history.messages()) == 4
     assert two.history.messages() == []
+
+
+def test_what_is_looked_up_in_every_session_is_no_use_of_any() -> None:
+    compressor = ContextCompressor(config=PrunerConfig.for_limit(4_000))
+    for name in ("a", "b"):
+        compressor.history(name).append([HumanMessage(f"of {name}", id="m")])
+    asked = ["m", "unknown", "m"]
+    assert [found and found.content for found in map(compressor.expand_message, asked)] == ["of b", None, "of b"]
+    assert compressor.expand("unknown") is None
+    assert compressor.expand_message("m").content == "of b"
