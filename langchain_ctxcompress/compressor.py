@@ -1,4 +1,4 @@
-"""`ContextCompressor`: the engine behind every door, and the two drivers that carry out what it asks for."""
+"""`ContextCompressor`: the engine behind every door."""
 
 from __future__ import annotations
 

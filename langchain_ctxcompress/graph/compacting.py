@@ -70,7 +70,7 @@ def flag_in(state: Any) -> bool | str | None:
         ConfigError: It is neither a truth value nor a text.
     """
     flag = value_in(state, COMPACT_KEY)
-    if flag is not None and not isinstance(flag, bool | str | None):
+    if not isinstance(flag, bool | str | None):
         msg = f"{COMPACT_KEY} is {flag!r}: it must be True, or what the summary should keep"
         raise ConfigError(msg)
     return flag or None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, NotRequired, cast
 
-from langchain_core.messages import BaseMessage, RemoveMessage, SystemMessage
+from langchain_core.messages import SystemMessage
 from langchain_core.runnables import RunnableConfig
 
 try:
@@ -19,7 +20,6 @@ except ImportError as error:  # pragma: no cover - the tests install the extra
     raise ImportError(missing) from error
 
 from langgraph.config import get_config
-from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
@@ -119,6 +119,7 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
         self.background = background
         self.tools = []
         self._agents: dict[str, AgentCall] = {}
+        self._lock = threading.Lock()
         self._overhead = OverheadCounter(self.compressor.count_text, self.compressor.count)
 
     def before_model(self, state: CompressionAgentState, runtime: Runtime[Any]) -> dict[str, Any] | None:
@@ -148,21 +149,23 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
         """Record what the request is like; compress it here where it is new and due, or was refused as too long."""
-        record = self._record(self._prompted(request))
-        self._remember(request)
+        prompted = self._prompted(request)
+        record = self._record(prompted)
+        self._remember(prompted)
         result = None
         if self._is_due(request, record):
             result = self.compressor.compress(
                 request.messages, **self._settings(record, request.runtime, request.state)
             )
-        ready = self._ready(request, result, record)
+        ready = self._ready(request, prompted, result, record)
         try:
             response = handler(ready.request)
         except Exception as error:
             if not is_overflow(error):
                 raise
             settings = self._rescue(ready, error)
-            ready = self._ready(request, self.compressor.compress(ready.request.messages, **settings), record)
+            again = self.compressor.compress(ready.request.messages, **settings)
+            ready = self._ready(request, prompted, again, record)
             response = handler(ready.request)
         return self._response(request, ready, response)
 
@@ -170,21 +173,23 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
         """As `wrap_model_call`, without blocking the loop."""
-        record = self._record(self._prompted(request))
-        self._remember(request)
+        prompted = self._prompted(request)
+        record = self._record(prompted)
+        self._remember(prompted)
         result = None
         if self._is_due(request, record):
             result = await self.compressor.acompress(
                 request.messages, **self._settings(record, request.runtime, request.state)
             )
-        ready = self._ready(request, result, record)
+        ready = self._ready(request, prompted, result, record)
         try:
             response = await handler(ready.request)
         except Exception as error:
             if not is_overflow(error):
                 raise
             settings = self._rescue(ready, error)
-            ready = self._ready(request, await self.compressor.acompress(ready.request.messages, **settings), record)
+            again = await self.compressor.acompress(ready.request.messages, **settings)
+            ready = self._ready(request, prompted, again, record)
             response = await handler(ready.request)
         return self._response(request, ready, response)
 
@@ -232,14 +237,13 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
         """What a thread's model is called with, for a summary that is asked for behind the same prompt."""
         if self.compressor.summariser is None:
             return
-        prompted = self._prompted(request)
         session = session_of(get_config()) or ""
-        self._agents.pop(session, None)
-        self._agents[session] = AgentCall(
-            request.model, tuple(request.tools), prompted.system_message, dict(request.model_settings or {})
-        )
-        while len(self._agents) > MOST_AGENTS:
-            self._agents.pop(next(iter(self._agents)), None)
+        settings = dict(request.model_settings or {})
+        with self._lock:
+            self._agents.pop(session, None)
+            self._agents[session] = AgentCall(request.model, tuple(request.tools), request.system_message, settings)
+            while len(self._agents) > MOST_AGENTS:
+                self._agents.pop(next(iter(self._agents)))
 
     def _config(self, record: dict[str, Any], overrides: Overrides) -> PrunerConfig:
         """The limits: the compressor's own, else those that fit the model that is called; over both the thread's."""
@@ -287,13 +291,17 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
         return limits.enabled and bool(tokens >= limits.soft_limit_tokens)
 
     def _ready(
-        self, request: ModelRequest[Any], result: CompressionResult | None, record: dict[str, Any]
+        self,
+        request: ModelRequest[Any],
+        prompted: ModelRequest[Any],
+        result: CompressionResult | None,
+        record: dict[str, Any],
     ) -> _Compressed:
         """The request with the compressed list, and no reference to what the provider remembers of the old one."""
         compressed = record["compressed"] or bool(result and result.changed)
         if result is not None and result.changed:
             request = request.override(messages=cast("list[Any]", result.messages))
-        request = self._prompted(request, result)
+        request = prompted if result is None else self._prompted(request, result)
         if compressed and getattr(request.model, "use_previous_response_id", False):
             fresh = request.model.model_copy(update={"use_previous_response_id": False})
             request = request.override(model=fresh)
@@ -325,7 +333,7 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
         if ready.result is not None and ready.result.changed:
             there = {message.id for message in request.state["messages"]}
             changes = update_by_id(request.messages, ready.result.messages)
-            if not _rewrites(changes) and all(change.id in there for change in changes):
+            if all(change.id in there for change in changes):  # the mark that rewrites a list is the id of none
                 update["messages"] = changes
                 update |= goal_update(request.state, self._goal(request.runtime), ready.result.goals)
         return ExtendedModelResponse(response, Command(update=update)) if update else response
@@ -338,7 +346,3 @@ def _known(state: Any) -> dict[str, Any] | None:
 
 def _overrides(config: RunnableConfig, runtime: Runtime[Any] | None) -> Overrides:
     return Overrides.of(config, runtime.context if runtime is not None else None)
-
-
-def _rewrites(changes: list[BaseMessage]) -> bool:
-    return bool(changes) and isinstance(changes[0], RemoveMessage) and changes[0].id == REMOVE_ALL_MESSAGES

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import (
-    Any,
-    NotRequired,  # MessagesState is made with it
-)
+from typing import Any, NotRequired
 
 from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage
 from langchain_core.runnables import RunnableConfig
-from typing_extensions import TypedDict
+from typing_extensions import TypedDict  # as MessagesState is: a state may inherit from both
 
 from langchain_ctxcompress.errors import ConfigError, InvalidMessagesError
 

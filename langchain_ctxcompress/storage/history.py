@@ -68,8 +68,8 @@ class SessionHistory(HistoryRoutines):
         """Archive what is new: a message with the same id and the same bytes is not written twice.
 
         Args:
-            messages: Any messages; one without an id gets one. Summary messages and
-                shortened ones are left out: they are no originals.
+            messages: Any messages; one without an id gets one. Summary messages and shortened ones are left out: they
+                are no originals.
             after: The message that they follow, where that is not the last one of this history's last append: so a
                 branch begins. A list that holds what it has in common with others says that by itself.
 
@@ -199,8 +199,8 @@ class SessionHistory(HistoryRoutines):
         """Remove messages for good: from the log, its index, every checkpoint and every snapshot.
 
         The text of each summary that covered one of them is taken back with them, and the checkpoint is marked stale;
-        `ContextCompressor.forget` writes it anew from what is left. What the caller holds (a graph's state, another
-        history) is the caller's to clean. Let no two processes remove from one session at once.
+        `ContextCompressor.forget_messages` writes it anew from what is left. What the caller holds (a graph's state,
+        another history) is the caller's to clean. Let no two processes remove from one session at once.
 
         Args:
             message_ids: The messages; unknown ones are left out.

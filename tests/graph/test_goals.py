@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated, Any, NotRequired
+from unittest.mock import Mock
 
 import pytest
 from langchain.agents import create_agent
@@ -118,7 +119,8 @@ def agent_with(model: ScriptedChatModel, middleware: CompressionMiddleware) -> A
 @pytest.mark.parametrize("is_async", [False, True])
 async def test_g4_an_agent_s_prompt_holds_the_provider_s_text_and_each_goal_once(is_async: bool) -> None:
     model = ScriptedChatModel("all right " * 60)
-    middleware = CompressionMiddleware(compressor(REPORT), system_prompt=lambda: PROVIDED)
+    provider = Mock(return_value=PROVIDED, spec=lambda: "")
+    middleware = CompressionMiddleware(compressor(REPORT), system_prompt=provider)
     agent = agent_with(model, middleware)
     config = {"configurable": {"thread_id": "t"}}
     state: dict[str, Any] = {"ctx_goal": [GOAL.model_dump(mode="json")]}
@@ -126,6 +128,7 @@ async def test_g4_an_agent_s_prompt_holds_the_provider_s_text_and_each_goal_once
         question = HumanMessage(f"question {i}: and then? " + "I would like to know. " * 8)
         state = await run(agent, {**state, "messages": [question]}, is_async=is_async, config=config)
         state = {"ctx_goal": state["ctx_goal"]}
+    assert provider.call_count == len(model.prompts) + 1  # once more for the request that was compressed
     for prompt in model.prompts:
         assert prompt[0].text.startswith(f"Be kind.\n\n{PROVIDED}")
         assert texts(prompt).count(GOAL.description) == 1
