@@ -77,7 +77,7 @@ class ContextCompressor(Originals):
         from langchain_ctxcompress.storage import labels_of, open_store
         from langchain_ctxcompress.strategies import Tools, resolve_strategy
         from langchain_ctxcompress.summarize import resolve_mode, summariser_of
-        from langchain_ctxcompress.tokens import MessageCounter, count_tokens, truncate_to_tokens
+        from langchain_ctxcompress.tokens import MessageCounter
 
         given = config is not None
         if config is None:
@@ -98,14 +98,7 @@ class ContextCompressor(Originals):
         self._settled = settled
         self._driver = Driver(summariser_of(model), cooldown or CoolDown(), on_event)
         self._redact = redact
-        encoding = config.encoding_model
-        meter = MessageCounter(encoding)
-        self._tools = Tools(
-            meter,
-            functools.partial(count_tokens, model=encoding),
-            functools.partial(truncate_to_tokens, model=encoding),
-            meter.saying,
-        )
+        self._tools = Tools.of(MessageCounter(config.encoding_model))
         self._sessions = Sessions(open_store(store), namespace, redact, self._tools.count)
 
     @property

@@ -13,18 +13,18 @@ from langchain_ctxcompress.strategies.base import (
     CompressionRequest,
     CompressionStrategy,
     EmergencyAction,
-    Reason,
     RungReport,
     Steps,
-    Tools,
 )
 from langchain_ctxcompress.strategies.clear_tools import ClearTools
 from langchain_ctxcompress.strategies.emergency import Emergency
 from langchain_ctxcompress.strategies.ladder import Ladder
 from langchain_ctxcompress.strategies.middle_out import MiddleOut
 from langchain_ctxcompress.strategies.pack import Pack, pack_messages
+from langchain_ctxcompress.strategies.reason import Reason
 from langchain_ctxcompress.strategies.registry import register_strategy, resolve_strategy, strategy_names
 from langchain_ctxcompress.strategies.replacing import dropped
+from langchain_ctxcompress.strategies.tools import Tools
 from langchain_ctxcompress.strategies.top_down import TopDownTruncation
 
 __all__ = [

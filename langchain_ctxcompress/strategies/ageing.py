@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from langchain_ctxcompress.messages import derived_id
 from langchain_ctxcompress.storage import CheckpointSummary
-from langchain_ctxcompress.strategies.base import Tools
+from langchain_ctxcompress.strategies.tools import Tools
 from langchain_ctxcompress.summarize import shorten_summary, summary_budget
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from langchain_core.messages import BaseMessage
 
@@ -28,10 +29,10 @@ from langchain_ctxcompress.strategies.base import (
     CompressionDraft,
     CompressionRequest,
     CompressionStrategy,
-    Reason,
     RungReport,
     Steps,
 )
+from langchain_ctxcompress.strategies.reason import Reason
 from langchain_ctxcompress.strategies.replacing import altered
 from langchain_ctxcompress.summarize import TaskFailure, TaskStatus
 
@@ -115,7 +116,7 @@ class Bands(CompressionStrategy):
         draft = altered(request, changes, strategy=self.name, reason=reason)
         freed = sum(request.sizes) - draft.tokens
         report = RungReport(self.name, freed, reason, detail)
-        return CompressionDraft(draft.messages, draft.sizes, draft.checkpoints, reason, bool(broken), (report,), calls)
+        return replace(draft, degraded=bool(broken), rungs=(report,), model_calls=calls)
 
 
 def _why_none(request: CompressionRequest) -> Reason:

@@ -8,9 +8,8 @@ generator run to its first `yield`, and logic is tested without a model.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import cached_property
 from typing import ClassVar
 
@@ -19,37 +18,21 @@ from pydantic import ValidationError
 
 from langchain_ctxcompress.ledger import Goal, GoalSet
 from langchain_ctxcompress.limits import ContextWindow, PrunerConfig, PruneUrgency, select_turns_for_summarization
-from langchain_ctxcompress.messages import Boundaries, dividers, is_pinned, is_summary, kind_of, newest_human
+from langchain_ctxcompress.messages import (
+    Boundaries,
+    ConversationTurn,
+    dividers,
+    is_pinned,
+    is_summary,
+    kind_of,
+    newest_human,
+)
 from langchain_ctxcompress.storage import CheckpointSummary
+from langchain_ctxcompress.strategies.reason import Reason
+from langchain_ctxcompress.strategies.tools import Tools
 from langchain_ctxcompress.summarize import AgentCall, CompressionTask, Mode, SummaryMode, TaskResult
 
 Steps = Generator[list[CompressionTask], list[TaskResult], "CompressionDraft"]
-
-
-class Reason(StrEnum):
-    """Why a compression ended as it did."""
-
-    COMPRESSED = "compressed"
-    TRUNCATED = "truncated"
-    RESTORED = "restored"
-    REPAIRED = "repaired"
-    DISABLED = "disabled"
-    BELOW_SOFT_LIMIT = "below_soft_limit"
-    BELOW_HARD_LIMIT = "below_hard_limit"
-    TOO_FEW_CANDIDATES = "too_few_candidates"
-    PROTECTED_TAIL_OVER_TRIGGER = "protected_tail_over_trigger"
-    NOT_SMALLER = "not_smaller"
-    NOT_ENOUGH = "not_enough"
-    NOT_WORTH_IT = "not_worth_it"
-    SUMMARISER_FAILED = "summariser_failed"
-    COOLING_DOWN = "cooling_down"
-    IN_BACKGROUND = "in_background"
-    EMERGENCY = "emergency"
-    PROTECTED_SET_OVER_HARD_LIMIT = "protected_set_over_hard_limit"
-    STILL_OVER_HARD_LIMIT = "still_over_hard_limit"
-    ARCHIVE_UNAVAILABLE = "archive_unavailable"
-    INVALID_RESULT = "invalid_result"
-    STRATEGY_FAILED = "strategy_failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,35 +50,6 @@ class RungReport:
     freed: int = 0
     reason: Reason = Reason.COMPRESSED
     detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Tools:
-    """What a strategy may call: pure functions, given by the engine so that a test can give its own.
-
-    Attributes:
-        count: Sizes of messages in tokens.
-        count_text: Size of a text in tokens.
-        truncate: Cuts a text to a number of tokens.
-        count_saying: Sizes that messages would have if they said other texts, in tokens; by default copies are counted.
-    """
-
-    count: Callable[[Sequence[BaseMessage]], list[int]]
-    count_text: Callable[[str], int]
-    truncate: Callable[[str, int], str]
-    count_saying: Callable[[Sequence[BaseMessage], Sequence[str]], list[int]] | None = None
-
-    def sizes_saying(self, messages: Sequence[BaseMessage], texts: Sequence[str]) -> list[int]:
-        """What each message would take if its content were another text, in tokens.
-
-        Args:
-            messages: The messages.
-            texts: A text for each.
-        """
-        if self.count_saying is not None:
-            return self.count_saying(messages, texts)
-        said = zip(messages, texts, strict=True)
-        return self.count([message.model_copy(update={"content": text}) for message, text in said])
 
 
 @dataclass(frozen=True)
@@ -178,6 +132,22 @@ class CompressionRequest:
         Their spans stay with them: a pinned result keeps its call.
         """
         return frozenset(self.boundaries.close(self.verbatim))
+
+    @cached_property
+    def prefix(self) -> frozenset[int]:
+        """The places of the first turns."""
+        return frozenset(place for turn in self._turns[: self.config.pinned_prefix_turns] for place in turn.indices)
+
+    @cached_property
+    def recent(self) -> frozenset[int]:
+        """The places of the last turns."""
+        first = max(0, len(self._turns) - self.config.recent_turns)
+        return frozenset(place for turn in self._turns[first:] for place in turn.indices)
+
+    @cached_property
+    def _turns(self) -> list[ConversationTurn]:
+        """The turns but for the summary message, which is neither a first nor a last one."""
+        return [turn for turn in self.window.turns if not turn.is_summary]
 
     @cached_property
     def candidates(self) -> frozenset[int]:
@@ -280,7 +250,7 @@ class CompressionDraft:
     checkpoints: tuple[CheckpointSummary, ...] = ()
     reason: Reason = Reason.COMPRESSED
     degraded: bool = False
-    rungs: tuple[RungReport, ...] = field(default=())
+    rungs: tuple[RungReport, ...] = ()
     model_calls: int = 0
     actions: tuple[EmergencyAction, ...] = ()
     input_tokens: int = 0
@@ -295,19 +265,18 @@ class CompressionDraft:
 
     def then(self, later: CompressionDraft) -> CompressionDraft:
         """This draft and, on top of it, a later rung's."""
-        return CompressionDraft(
-            later.messages,
-            later.sizes,
-            (*self.checkpoints, *later.checkpoints),
-            later.reason if later.reason is not Reason.TOO_FEW_CANDIDATES else self.reason,
-            self.degraded or later.degraded,
-            (*self.rungs, *later.rungs),
-            self.model_calls + later.model_calls,
-            (*self.actions, *later.actions),
-            self.input_tokens + later.input_tokens,
-            self.output_tokens + later.output_tokens,
-            self.background_seconds + later.background_seconds,
-            self.cached_tokens + later.cached_tokens,
+        return replace(
+            later,
+            checkpoints=(*self.checkpoints, *later.checkpoints),
+            reason=later.reason if later.reason is not Reason.TOO_FEW_CANDIDATES else self.reason,
+            degraded=self.degraded or later.degraded,
+            rungs=(*self.rungs, *later.rungs),
+            model_calls=self.model_calls + later.model_calls,
+            actions=(*self.actions, *later.actions),
+            input_tokens=self.input_tokens + later.input_tokens,
+            output_tokens=self.output_tokens + later.output_tokens,
+            background_seconds=self.background_seconds + later.background_seconds,
+            cached_tokens=self.cached_tokens + later.cached_tokens,
         )
 
 

@@ -21,14 +21,9 @@ from langchain_core.messages import AIMessage, BaseMessage, FunctionMessage, Too
 from langchain_ctxcompress.errors import ConfigError
 from langchain_ctxcompress.limits import PruneUrgency
 from langchain_ctxcompress.messages import CallKey, answer_of, calls_of, is_derived, naming_original
-from langchain_ctxcompress.strategies.base import (
-    CompressionDraft,
-    CompressionRequest,
-    CompressionStrategy,
-    Reason,
-    Steps,
-)
+from langchain_ctxcompress.strategies.base import CompressionDraft, CompressionRequest, CompressionStrategy, Steps
 from langchain_ctxcompress.strategies.clearing import cleared_call, cleared_result, long_arguments, result_marker
+from langchain_ctxcompress.strategies.reason import Reason
 from langchain_ctxcompress.strategies.replacing import altered
 
 KEEP = 5

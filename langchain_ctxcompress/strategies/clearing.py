@@ -10,7 +10,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 
 from langchain_ctxcompress.messages import MARK_KEY, medium_of
-from langchain_ctxcompress.strategies.base import Tools
+from langchain_ctxcompress.strategies.tools import Tools
 
 LONG_ARGUMENT = 1_000
 """Characters of an argument, as it is sent, from which on it is oversized: some 250 tokens, many times its marker."""

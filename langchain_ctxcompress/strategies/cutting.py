@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage
 
 from langchain_ctxcompress.messages import ASKED, MARK_KEY, apply_compressed_content, extract_text_content
-from langchain_ctxcompress.strategies.base import Tools
+from langchain_ctxcompress.strategies.tools import Tools
 
 SMALLEST_CUT = 48
 """Tokens of a message that is cut to the least: some words of its head and tail around the marker."""

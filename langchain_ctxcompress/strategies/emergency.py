@@ -21,11 +21,11 @@ from langchain_ctxcompress.strategies.base import (
     CompressionRequest,
     CompressionStrategy,
     EmergencyAction,
-    Reason,
     RungReport,
     Steps,
 )
 from langchain_ctxcompress.strategies.cutting import SMALLEST_CUT, cut_message
+from langchain_ctxcompress.strategies.reason import Reason
 from langchain_ctxcompress.strategies.remembering import ledger_of, ledger_room, remember, restated
 from langchain_ctxcompress.strategies.rendering import exchange_summaries, read_summaries, render_summary
 from langchain_ctxcompress.strategies.replacing import altered, dropped, reworded, summarised
@@ -121,9 +121,7 @@ def _standing(request: CompressionRequest) -> list[CheckpointSummary]:
 
 def _roll_over(request: CompressionRequest, needed: int) -> CompressionDraft | None:
     """A level-1 summary in place of everything but what is protected and the last turns."""
-    turns = [turn for turn in request.window.turns if not turn.is_summary]
-    last = turns[max(0, len(turns) - request.config.recent_turns) :]
-    keep = {place for turn in last for place in turn.indices}
+    keep = set(request.recent)
     if request.summary_place is not None:
         keep.add(request.summary_place)
     keep |= opening(request, keep)

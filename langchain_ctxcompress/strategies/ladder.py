@@ -9,7 +9,6 @@ from langchain_ctxcompress.strategies.base import (
     CompressionDraft,
     CompressionRequest,
     CompressionStrategy,
-    Reason,
     RungReport,
     Steps,
 )
@@ -17,9 +16,17 @@ from langchain_ctxcompress.strategies.clear_tools import ClearTools, Weighed
 from langchain_ctxcompress.strategies.emergency import Emergency
 from langchain_ctxcompress.strategies.middle_out import MiddleOut
 from langchain_ctxcompress.strategies.quotes import quote_humans
+from langchain_ctxcompress.strategies.reason import Reason
 from langchain_ctxcompress.strategies.remembering import Remembered, ledger_room, remember
 from langchain_ctxcompress.strategies.replacing import dropped, summarised
-from langchain_ctxcompress.strategies.top_down import Span, TopDownTruncation, droppable, ends, places_to_drop
+from langchain_ctxcompress.strategies.top_down import (
+    Span,
+    TopDownTruncation,
+    droppable,
+    ends,
+    places_to_drop,
+    places_under_hard_limit,
+)
 
 TRIES = 3
 """How often more is dropped to make room for what is restated: what goes then has words of its own to be restated."""
@@ -94,17 +101,13 @@ def _named(truncated: CompressionDraft) -> CompressionDraft:
 def _truncated(request: CompressionRequest) -> CompressionDraft:
     """Drop middle turns, then the prefix, then recent turns oldest first, until there is room under the hard limit.
 
-    Half-way between the limits is aimed at, so that the next step does not truncate again; where that cannot be
-    reached, the hard limit itself, so that nothing is dropped in vain. What the user said in what goes is restated,
-    where there is room for it; where there is none, the ledger keeps it for the next compression (law 6).
+    What the user said in what goes is restated, where there is room for it; where there is none, the ledger keeps it
+    for the next compression (law 6).
     """
     config = request.config
     spans = _in_order(request)
     most = config.hard_limit_tokens - 1
-    for target in ((config.soft_limit_tokens + config.hard_limit_tokens) // 2, most):
-        gone = places_to_drop(request, target, spans)
-        if request.tokens - sum(request.sizes[place] for place in gone) <= target:
-            break
+    gone = places_under_hard_limit(request, spans)
     if not gone:
         return request.unchanged(Reason.TOO_FEW_CANDIDATES, TopDownTruncation.name)
     told = remember(request, gone, ledger_room(config.target_tokens))
@@ -117,7 +120,7 @@ def _truncated(request: CompressionRequest) -> CompressionDraft:
             break
         takes = restated.tokens - sum(request.sizes) + sum(request.sizes[place] for place in less)
         less = places_to_drop(request, most - takes, spans)
-        if _recent(request) & (set(less) - set(gone)):
+        if request.recent & (set(less) - set(gone)):
             return plain  # an agent whose newest steps made room for what was said earlier would take them again
         told = remember(request, less, ledger_room(config.target_tokens))
         restated = _restated(request, less, told)
@@ -134,22 +137,12 @@ def _restated(request: CompressionRequest, gone: list[int], told: Remembered) ->
     )
 
 
-def _recent(request: CompressionRequest) -> set[int]:
-    """The places of the last turns."""
-    turns = [turn for turn in request.window.turns if not turn.is_summary]
-    return {place for turn in turns[max(0, len(turns) - request.config.recent_turns) :] for place in turn.indices}
-
-
 def _in_order(request: CompressionRequest) -> list[Span]:
     """The spans that may go, in the order in which they do; the summary message stays."""
-    config = request.config
-    turns = [turn for turn in request.window.turns if not turn.is_summary]
-    prefix = {place for turn in turns[: config.pinned_prefix_turns] for place in turn.indices}
-    recent = _recent(request)
     summary = {place for place, message in enumerate(request.messages) if is_summary(message)}
 
     def group(span: Span) -> int:
         places = set(range(*span))
-        return 2 if places & recent else 1 if places & prefix else 0
+        return 2 if places & request.recent else 1 if places & request.prefix else 0
 
     return sorted(droppable(request, summary | ends(request)), key=group)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from langchain_ctxcompress.ledger import render_goals
 from langchain_ctxcompress.messages import is_summary
 from langchain_ctxcompress.strategies.base import (
     CompressionDraft,
     CompressionRequest,
     CompressionStrategy,
-    Reason,
     RungReport,
     Steps,
 )
 from langchain_ctxcompress.strategies.covering import covering
 from langchain_ctxcompress.strategies.quotes import newest_within, quote_humans
+from langchain_ctxcompress.strategies.reason import Reason
 from langchain_ctxcompress.strategies.remembering import ledger_room, remember
 from langchain_ctxcompress.strategies.replacing import shown_in, summarised
 from langchain_ctxcompress.strategies.summarising import write_summary
@@ -80,9 +82,7 @@ class MiddleOut(CompressionStrategy):
             report = RungReport(self.name, 0, reason, written.detail)
             return CompressionDraft(request.messages, request.sizes, (), reason, degraded, (report,), written.calls)
         report = RungReport(self.name, freed, reason, written.detail)
-        return CompressionDraft(
-            draft.messages, draft.sizes, draft.checkpoints, reason, degraded, (report,), written.calls
-        )
+        return replace(draft, reason=reason, degraded=degraded, rungs=(report,), model_calls=written.calls)
 
 
 def _ledger_room(request: CompressionRequest, places: list[int]) -> int:

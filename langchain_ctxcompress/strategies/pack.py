@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
@@ -20,12 +19,22 @@ from langchain_ctxcompress.limits import (
 )
 from langchain_ctxcompress.messages import is_summary, kind_of, repair_messages
 from langchain_ctxcompress.storage import guard_prompt
-from langchain_ctxcompress.strategies.base import CompressionRequest, CompressionStrategy, Reason, Steps, Tools
+from langchain_ctxcompress.strategies.base import CompressionRequest, CompressionStrategy, Steps
 from langchain_ctxcompress.strategies.emergency import Emergency
+from langchain_ctxcompress.strategies.reason import Reason
 from langchain_ctxcompress.strategies.rendering import FRAME, FRAMING_LINE, neutral
 from langchain_ctxcompress.strategies.replacing import dropped, nothing_read
-from langchain_ctxcompress.strategies.top_down import Span, droppable, ends, opening, places_to_drop
-from langchain_ctxcompress.tokens import MessageCounter, count_tokens, truncate_to_tokens
+from langchain_ctxcompress.strategies.tools import Tools
+from langchain_ctxcompress.strategies.top_down import (
+    Span,
+    droppable,
+    ends,
+    opening,
+    places_to_drop,
+    places_under_hard_limit,
+    tokens_without,
+)
+from langchain_ctxcompress.tokens import MessageCounter
 
 _REMOTE = ("long_term", "outline")
 """The kinds of text that are told before the summaries."""
@@ -45,7 +54,7 @@ class Pack(CompressionStrategy):
         """Drop what is needed, and no more; unchanged where the list is under its target or nothing may go."""
         config = request.config
         gone = places_to_drop(request, config.target_tokens, _middle(request))
-        if _left(request, gone) >= config.hard_limit_tokens:
+        if tokens_without(request, gone) >= config.hard_limit_tokens:
             gone = _below_hard_limit(request)
         if gone:
             draft = dropped(request, gone, strategy=self.name, reason=Reason.COMPRESSED, ledger=nothing_read(request))
@@ -114,32 +123,17 @@ def _middle(request: CompressionRequest) -> list[Span]:
 
 
 def _below_hard_limit(request: CompressionRequest) -> list[int]:
-    """What goes, lowest tier first, for the list to be under the hard limit; the last exchange stays.
-
-    Half-way between the limits is aimed at, so that the next step does not drop again; where that cannot be reached,
-    the hard limit itself, so that nothing is dropped in vain.
-    """
-    config = request.config
-    turns = [turn for turn in request.window.turns if not turn.is_summary]
-    prefix = {place for turn in turns[: config.pinned_prefix_turns] for place in turn.indices}
-    recent = {place for turn in turns[max(0, len(turns) - config.recent_turns) :] for place in turn.indices}
+    """What goes, lowest tier first, for the list to be under the hard limit; the last exchange stays."""
 
     def priority(span: Span) -> int:
         places = set(range(*span))
-        if places & recent:
+        if places & request.recent:
             return PRIORITY_RECENT
-        if places & prefix:
+        if places & request.prefix:
             return PRIORITY_OUTLINE
         return PRIORITY_HISTORY if any(is_summary(request.messages[place]) for place in places) else PRIORITY_LONG_TERM
 
-    spans = sorted(droppable(request, ends(request)), key=priority)
-    half_way = (config.soft_limit_tokens + config.hard_limit_tokens) // 2
-    gone = places_to_drop(request, half_way, spans)
-    return gone if _left(request, gone) <= half_way else places_to_drop(request, config.hard_limit_tokens - 1, spans)
-
-
-def _left(request: CompressionRequest, gone: Sequence[int]) -> int:
-    return request.tokens - sum(request.sizes[place] for place in gone)
+    return places_under_hard_limit(request, sorted(droppable(request, ends(request)), key=priority))
 
 
 def _why_none(request: CompressionRequest) -> Reason:
@@ -158,14 +152,10 @@ def _newest_that_fit(
         ContextLimitError: These alone have no room.
     """
     messages = tuple(repair_messages(recent).messages)
-    tools = Tools(
-        count,
-        functools.partial(count_tokens, model=count.model),
-        functools.partial(truncate_to_tokens, model=count.model),
-    )
+    tools = Tools.of(count)
     request = CompressionRequest(messages, tuple(count(messages)), PrunerConfig(), PruneUrgency.HARD, tools)
     gone = set(places_to_drop(request, room, droppable(request, opening(request, set()))))
-    over = request.tokens - sum(request.sizes[place] for place in gone) - room
+    over = tokens_without(request, gone) - room
     if over > 0:
         msg = (
             f"the system prompt and what must stay of the recent messages take {max_tokens + over} tokens, max_tokens"

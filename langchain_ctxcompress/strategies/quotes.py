@@ -8,7 +8,7 @@ from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.messages import extract_text_content, kind_of
 from langchain_ctxcompress.storage import Quote
-from langchain_ctxcompress.strategies.base import Tools
+from langchain_ctxcompress.strategies.tools import Tools
 
 ELLIPSIS = " […]"
 SMALLEST_CUT = 24

@@ -15,9 +15,10 @@ from langchain_ctxcompress.messages import (
 )
 from langchain_ctxcompress.storage import CheckpointSummary, Quote, encode_message, summary_message
 from langchain_ctxcompress.strategies.ageing import sooner_and_sooner
-from langchain_ctxcompress.strategies.base import CompressionDraft, CompressionRequest, Reason, RungReport
+from langchain_ctxcompress.strategies.base import CompressionDraft, CompressionRequest, RungReport
 from langchain_ctxcompress.strategies.covering import covering, first_place, id_of, made_of, named, said_of, staying
 from langchain_ctxcompress.strategies.quotes import newest_within
+from langchain_ctxcompress.strategies.reason import Reason
 from langchain_ctxcompress.strategies.remembering import Remembered, ledger_room, remember
 from langchain_ctxcompress.strategies.rendering import (
     exchange_ledger,

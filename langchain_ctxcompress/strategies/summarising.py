@@ -11,7 +11,8 @@ from langchain_core.messages import BaseMessage
 from langchain_ctxcompress.ledger import UNVERIFIED, invented_values, remove_invented, render_goals, split_reply
 from langchain_ctxcompress.limits import input_window
 from langchain_ctxcompress.messages import kind_of
-from langchain_ctxcompress.strategies.base import CompressionRequest, Reason
+from langchain_ctxcompress.strategies.base import CompressionRequest
+from langchain_ctxcompress.strategies.reason import Reason
 from langchain_ctxcompress.summarize import (
     CompressionTask,
     SummaryBudget,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import accumulate
 
 from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.errors import ConfigError
 from langchain_ctxcompress.messages import dividers, is_summary, kind_of
-from langchain_ctxcompress.strategies.base import CompressionRequest, CompressionStrategy, Reason, Steps
+from langchain_ctxcompress.strategies.base import CompressionRequest, CompressionStrategy, Steps
+from langchain_ctxcompress.strategies.reason import Reason
 from langchain_ctxcompress.strategies.remainder import Remainder
 from langchain_ctxcompress.strategies.replacing import dropped, nothing_read
 
@@ -97,6 +98,25 @@ def places_to_drop(request: CompressionRequest, target: int, spans: Sequence[Spa
         gone.update(range(*spans[number]))
         number += 1
     return sorted(gone)
+
+
+def places_under_hard_limit(request: CompressionRequest, spans: Sequence[Span]) -> list[int]:
+    """The places of the first of `spans` that have to go for the list to be under its hard limit; all if it never is.
+
+    Half-way between the limits is aimed at, so that the next step does not drop again; where that cannot be reached,
+    the hard limit itself, so that nothing is dropped in vain.
+    """
+    config = request.config
+    half_way = (config.soft_limit_tokens + config.hard_limit_tokens) // 2
+    gone = places_to_drop(request, half_way, spans)
+    if tokens_without(request, gone) <= half_way:
+        return gone
+    return places_to_drop(request, config.hard_limit_tokens - 1, spans)
+
+
+def tokens_without(request: CompressionRequest, gone: Iterable[int]) -> int:
+    """Size of all that is sent once these places are gone, in tokens."""
+    return request.tokens - sum(request.sizes[place] for place in gone)
 
 
 def ends(request: CompressionRequest) -> set[int]:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage, messages_from_dict, messages_to_dict
 
@@ -31,7 +30,7 @@ from langchain_ctxcompress.strategies import (
 from langchain_ctxcompress.summarize import CompressionTask, TaskFailure, TaskResult
 from langchain_ctxcompress.testing.legality import Violation, violations
 from langchain_ctxcompress.testing.scenes import SCENES
-from langchain_ctxcompress.tokens import MessageCounter, count_tokens, truncate_to_tokens
+from langchain_ctxcompress.tokens import MessageCounter
 
 SHARES = (0.2, 0.6, 1.4)
 """Hard limits that are tried, as shares of the size: the list is far over it, over it, over the soft limit only."""
@@ -141,7 +140,7 @@ def _findings(strategy: CompressionStrategy, trial: _Trial) -> Iterator[Finding]
 
 def _request(trial: _Trial) -> CompressionRequest:
     counter = MessageCounter()
-    tools = Tools(counter, partial(count_tokens, model=None), partial(truncate_to_tokens, model=None))
+    tools = Tools.of(counter)
     request = CompressionRequest(
         trial.messages,
         tuple(counter(trial.messages)),
