@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import exp, log
 
@@ -45,11 +45,23 @@ _TOLD = 1.5
 """Log-odds for a statement of what one definite thing is with an exact value in it: no small talk."""
 _RARE = 2
 """Messages that may say a word that is no common topic: the user's, and an answer that echoes it."""
+_UNHEARD = 0.5
+"""Of one word that is rare it is less sure than of five that the topic is."""
+
+_CUES, _RARITY, _SMALL_TALK = 0.7, 5.0, 1.8
+"""What cues and rarity add to the log-odds that a statement must last, and what speaks against any: rounded. That
+nobody else speaks of it tells more than how it is put."""
+
 _OPEN_SHOWN = 3
 _FILES_SHOWN = 8
 _SERIES_SHOWN = 3
 _BARE = frozenset({"quantity", "percent"})
 _MAX_LINE = 600
+_FRAME = 1
+"""Tokens of what stands around a line: its bullet, since its end is mostly one token with its full stop."""
+
+_MOST_OF_LINE = 40
+"""Tokens that few lines exceed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,28 +104,57 @@ def render(ledger: Ledger, goal: Goal | None = None, *, max_tokens: int, count: 
     optional = sorted(_optional_lines(ledger), key=lambda line: line.rank)
     head = _goal_text(goal)
     used = count(_assemble(head, fixed))
-    headings = {line.section for line in fixed}
-    kept: list[_Line] = []
-    full = False
-    shown = "\n".join(line.text for line in fixed)
-    for line in optional:
-        if (full and line.section in _FIRST_TO_GO) or (line.value and line.value in shown):
-            continue
-        cost = count(line.text) + 2
-        if line.section not in headings:
-            cost += count(_HEADINGS[line.section]) + 4
-        if used + cost > max_tokens:
-            full = True
-            continue
-        used += cost
-        headings.add(line.section)
-        kept.append(line)
-        shown += f"\n{line.text}" if line.section != "values" else ""
+    kept = _fitting(optional, fixed, max_tokens - used, count)
     text = _assemble(head, [*fixed, *kept])
-    while kept and count(text) > max_tokens:
-        del kept[-max(1, len(kept) // 10) :]
+    while kept and (over := count(text) - max_tokens) > 0:
+        del kept[-max(1, min(over // _MOST_OF_LINE, len(kept) // 10)) :]
         text = _assemble(head, [*fixed, *kept])
     return text
+
+
+def _fitting(optional: Iterable[_Line], fixed: Sequence[_Line], room: int, count: Callable[[str], int]) -> list[_Line]:
+    """The lines that fit, by rank; what another line says already comes behind all that is said nowhere else."""
+    headings = {line.section for line in fixed}
+    kept: list[_Line] = []
+    said_again: list[_Line] = []
+    said = [line.text for line in fixed]
+    full = False
+
+    def add(line: _Line) -> bool:
+        nonlocal room
+        cost = count(line.text) + _FRAME
+        if line.section not in headings:
+            cost += count(_HEADINGS[line.section]) + 3 * _FRAME
+        if cost > room:
+            return False
+        room -= cost
+        headings.add(line.section)
+        kept.append(line)
+        if line.section != "values":
+            said.append(line.text)
+        return True
+
+    for line in optional:
+        if full and line.section in _FIRST_TO_GO:
+            continue
+        if any((line.value or line.text) in text for text in said):
+            said_again += [] if line.value else [line]
+            continue
+        part = [] if line.value else [each for each in kept if not each.value and each.text in line.text]
+        for each in part:
+            kept.remove(each)
+            said.remove(each.text)
+            room += count(each.text) + _FRAME
+        if add(line):
+            said_again += part
+            continue
+        full = True
+        for each in part:
+            add(each)
+    for line in said_again:
+        if not add(line):
+            break
+    return kept
 
 
 def _assemble(head: str, lines: Iterable[_Line]) -> str:
@@ -172,8 +213,10 @@ def _optional_lines(ledger: Ledger) -> list[_Line]:
             for request in within:
                 worth[request.text] = max(rarity, worth.get(request.text, 0.0))
             continue
+        if not (line := _statement_line(fact, ledger.superseded)):
+            continue
         rank = (_fact_tier(rarity), -rarity, -fact.order)
-        lines.append(_Line("facts", _statement_line(fact, ledger.superseded), rank, fact.order))
+        lines.append(_Line("facts", line, rank, fact.order))
     lines += [
         _Line("decisions", escape(decision.text)[:_MAX_LINE], (1, -decision.order), decision.order)
         for decision in ledger.decisions
@@ -201,17 +244,18 @@ def _ranked_facts(ledger: Ledger) -> list[tuple[Fact, float]]:
 
 
 def _worth(weight: float, key: tuple[str, ...], ledger: Ledger, told: float = 0.0) -> float:
-    rare = sum(1 for word in key if ledger.heard.get(word, 0) <= _RARE) / len(key) if key else 0.0
+    rare = sum(1 for word in key if ledger.heard.get(word, 0) <= _RARE) / (len(key) + _UNHEARD)
     weight = min(max(weight, 0.001), 0.999)
-    odds = 1.25 * log(weight / (1 - weight)) + 3.8 * rare - 1.3 + told
+    odds = _CUES * log(weight / (1 - weight)) + _RARITY * rare - _SMALL_TALK + told
     return round(1 / (1 + exp(-odds)), 3)
 
 
 def _statement_line(statement: Rule | Fact, superseded: tuple[Superseded, ...]) -> str:
+    """A statement as it holds now, with what changed it; nothing of a fact that only says what no longer holds."""
     text = mask_superseded(statement, superseded)
-    if statement.amended:
-        text = f"{text} → " + " → ".join(statement.amended)
-    return escape(text)
+    if isinstance(statement, Fact) and text != statement.text and all(slot not in text for slot in statement.slots):
+        text = text if statement.amended else ""
+    return escape(" → ".join(filter(None, (text, *statement.amended))))
 
 
 def mask_superseded(record: LedgerRecord, superseded: Iterable[Superseded]) -> str:
@@ -261,7 +305,7 @@ def _request_lines(ledger: Ledger, worth: dict[str, float]) -> list[_Line]:
     for section, request, tier in ranks:
         rarity = worth.get(request.text, 0.0)
         told = _fact_tier(rarity) if rarity else tier
-        rank = (told + 0.5, -rarity, -request.order) if told < tier else (tier, -request.order)
+        rank = (told, -rarity, -request.order) if told < tier else (tier, -request.order)
         lines.append(_request_line(section, request, ledger, rank))
     return lines
 

@@ -46,6 +46,7 @@ _ANNOUNCED = 2.2
 _WISHED = 1.3
 _TRAIT = -1.2
 _GENERAL = 1.0
+_LEANING = -1.5
 _TALLY = 1.5
 STANDING_CUES = tuple(STANDING)
 """Groups of words of which a sentence that asks for something lasting has one."""
@@ -63,6 +64,10 @@ POINTING = word_set(
     ciò isso isto dat dit het to это этот
     """
 )
+_AT_HAND = word_set("it it's this these those dies dieses ça cela eso esto ello questo ciò isso isto это")
+"""Words that point at something known, and are nothing else in another language."""
+
+_LITTLE = 3
 _SPEAKING = word_set(
     """
     i i'm i've i'd i'll ich je j'ai j'aimerais yo io eu ik ja jag ben я
@@ -179,6 +184,8 @@ def judge(sentence: Sentence, novelty: float) -> Judgement:
         score = max(score, _TRAIT + _NOVEL * novelty)
     elif _is_general(reading) or (not question and _is_about_all_you_do(reading)):
         score += _GENERAL
+    if not (values or trait) and _leans(reading):
+        score += _LEANING
     weight = round(1 / (1 + exp(-score)), 3)
     kind: Literal["rule", "fact", "moment"] = "moment"
     if steady >= RULE_STANDING and not question:
@@ -281,6 +288,11 @@ def _is_tally(core: str, reading: Reading) -> bool:
     parts = [split_words(part) for part in _PARTS.split(core[:400])[:8]]
     standing_so = [part for part in parts if not _STANDING_SO.isdisjoint(part[1:]) and part[0] not in POINTING]
     return len(standing_so) >= _LEAST_PARTS
+
+
+def _leans(reading: Reading) -> bool:
+    """Whether it points at what was just said and names little itself: "I'd love to get this sorted quickly"."""
+    return not reading.unspaced and len(reading.content) <= _LITTLE and not _AT_HAND.isdisjoint(reading.words)
 
 
 def _takes_back(reading: Reading) -> Literal["", "permits", "forgets"]:

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langchain_ctxcompress.ledger import Goal, Ledger, escape, merge, render
-from langchain_ctxcompress.ledger.records import ValueRecord
+from langchain_ctxcompress.ledger.lexicon import read
+from langchain_ctxcompress.ledger.records import Fact, Request, Superseded, ValueRecord
 from tests.ledger.talk import said, shown, words
 
 LINES = [
@@ -106,3 +107,48 @@ def test_a_series_of_bare_numbers_does_not_take_the_room_of_values_that_matter(
     assert pages <= 3
     if pages:
         assert [value.text for value in matter if value.text not in text] == []
+
+
+def fact(text: str, *, weight: float = 0.6, order: int = 0, source: str = "h", **fields: Any) -> Fact:
+    key = tuple(sorted(read(text).content))
+    return Fact(text=text, weight=weight, order=order, key=key, sources=(source,), **fields)
+
+
+def asked(text: str, terms: float, order: int = 0) -> Request:
+    key = tuple(sorted(read(text).content))
+    return Request(text=text, status="finished", terms=terms, key=key, order=order, sources=("h",))
+
+
+def test_g5_what_another_line_says_takes_no_room_from_what_is_said_nowhere_else() -> None:
+    whole = fact("The kids must not hear of the trip, so nothing goes to the home address.", weight=0.8)
+    part = fact("The kids must not hear of the trip", weight=0.9)
+    other = fact("Our caretaker Osric keeps the spare keys.", weight=0.3, order=1)
+    ledger = Ledger(facts=(part, whole, other))
+    assert shown(ledger).count("must not hear") == 2
+    text = shown(ledger, words(shown(Ledger(facts=(whole, other)))) + 3)
+    assert text.count("must not hear") == 1
+    assert whole.text in text
+    assert other.text in text
+
+
+def test_g5_the_terms_of_a_finished_request_stay_before_a_statement_that_is_worth_less() -> None:
+    request = asked("Draft a note to the tenants about the lift, under sixty words.", 0.7)
+    lesser = fact("Somebody borrowed the drill again.", weight=0.2, order=1)
+    ledger = Ledger(facts=(lesser,), requests=(request,))
+    text = shown(ledger, words(shown(Ledger(requests=(request,)))) + 2)
+    assert request.text in text
+    assert lesser.text not in text
+
+
+@given(st.integers(20, 60))
+def test_the_room_is_used_to_the_end(room: int) -> None:
+    ledger = Ledger(facts=tuple(fact(f"Shelf number{at} holds jars.", order=at) for at in range(40)))
+    assert room - words(shown(ledger, room)) < 7
+
+
+def test_a_fact_that_only_says_what_no_longer_holds_is_not_shown() -> None:
+    old = fact("my locker is 4471-K", slots=("4471-K",))
+    gone = Superseded(text="4471-K", key=old.key, order=5, sources=("h",))
+    assert shown(Ledger(facts=(old,), superseded=(gone,))) == ""
+    joined = old.model_copy(update={"amended": ("they gave me 9920-B",)})
+    assert shown(Ledger(facts=(joined,), superseded=(gone,))).endswith("- my locker is [changed] → they gave me 9920-B")

@@ -174,3 +174,16 @@ def test_a_courtesy_without_an_object_is_no_request(text: str) -> None:
 def test_what_is_said_of_all_that_the_agent_does_weighs_more(text: str, passing: str) -> None:
     weights = [judge(Sentence(each, each, "", bullet=False), novelty=0.7).weight for each in (text, passing)]
     assert weights[0] > 1.5 * weights[1]
+
+
+@pytest.mark.parametrize(
+    ("leaning", "own"),
+    [
+        ("I'd love to get this sorted quickly.", "I'd love to get the cellar sorted quickly."),
+        ("Please handle it somehow.", "Please handle the ferret somehow."),
+        ("Eso me parece extraño.", "La puerta me parece extraño."),
+    ],
+)
+def test_what_only_points_at_what_was_just_said_weighs_less(leaning: str, own: str) -> None:
+    first, second = (judge(Sentence(text, text, "", bullet=False), novelty=1.0) for text in (leaning, own))
+    assert first.weight < second.weight / 2

@@ -146,7 +146,7 @@ def test_instructions_reach_the_model() -> None:
 def test_a_draft_that_came_out_larger_all_the_same_is_not_taken(failure: TaskFailure | None) -> None:
     """Where texts are counted too small, the sizes of the messages decide."""
     blind = dataclasses.replace(TOOLS, count_text=lambda text: len(text) // 1_000)
-    request = request_for(exchanges(20, words=4), 500, tools=blind, summariser=True)
+    request = request_for(exchanges(20, words=8), 500, tools=blind, summariser=True)
     steps = MiddleOut().run(request)
     next(steps)
     with pytest.raises(StopIteration) as ended:
