@@ -11,6 +11,7 @@ from langchain_ctxcompress.ledger.records import Ledger, LedgerRecord, Supersede
 from langchain_ctxcompress.ledger.render import CHANGED, escape, mask_superseded
 from langchain_ctxcompress.ledger.values import FoundValue, find_values
 from langchain_ctxcompress.ledger.voice import split_sentences
+from langchain_ctxcompress.ledger.words.any_of import any_of
 from langchain_ctxcompress.ledger.words.measures import MONTHS
 
 UNVERIFIED = "[unverified]"
@@ -20,11 +21,12 @@ _NUMBER = re.compile(r"\d[\d.,'\u2019\u00a0]*\d|\d")
 _TRAILING_ZEROS = re.compile(r"(?<=\d)[.,]0{1,2}$")
 _SEPARATED = re.compile(r"[.,'\u2019\u00a0](?=\d{3}(?:\D|$))")
 _CLOCK = re.compile(r"(?<!\d)(\d{1,2})(?:[:h.](\d{2})(?!\d))?\s?([ap]\.?m\b|uhr\b|o'clock|h\b)?", re.IGNORECASE)
-_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
+_MONTH = any_of(MONTHS)
 _DATE = re.compile(
-    rf"(?<!\d)\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|(?<!\d)\d{{1,2}}[./]\d{{1,2}}"
-    rf"|(?<!\d)\d{{1,2}}[^\s\d]{{0,2}}\s(?:of |de )?(?:{_MONTH})\b"
-    rf"|\b(?:{_MONTH})\.?\s\d{{1,2}}(?!\d)|\d{{1,2}}月\d{{1,2}}"
+    rf"(?=[\d{''.join(sorted({name[0] for name in MONTHS}))}])(?:"
+    rf"(?<!\d)(?:\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[./]\d{{1,2}}"
+    rf"|\d{{1,2}}[^\s\d]{{0,2}}\s(?:of |de )?{_MONTH}\b)"
+    rf"|\b{_MONTH}\.?\s\d{{1,2}}(?!\d)|\d{{1,2}}月\d{{1,2}})"
 )
 _LETTERS = re.compile(r"[^\W\d_]+|\n")
 _BETWEEN_DIGITS = re.compile(r"[^\d ]+|(?<=\d) (?=\d)")

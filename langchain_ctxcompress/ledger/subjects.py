@@ -8,7 +8,8 @@ from langchain_ctxcompress.ledger.lexicon import Reading, read, stem
 from langchain_ctxcompress.ledger.values import FoundValue
 
 _CLAUSE = re.compile(
-    r"[,;:!?，。；、：()]\s*|\s[-–—]\s|\s(?:but|and|or|aber|und|oder|mais|et|pero|y|ma|e|mas|maar|en|но|и)\s"
+    r"[,;:!?，。；、：()]\s*"
+    r"|\s(?=[-–—abemopuyни])(?:[-–—]|but|and|or|aber|und|oder|mais|et|pero|y|ma|e|mas|maar|en|но|и)\s"
 )
 _SUBJECT_WORDS = 4
 _WINDOW = 200

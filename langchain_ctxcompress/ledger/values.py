@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
+from langchain_ctxcompress.ledger.words.any_of import any_of
 from langchain_ctxcompress.ledger.words.measures import (
     ABBREVIATIONS,
     BRANCH_HEADS,
@@ -55,16 +56,16 @@ _PLAIN_NUMBER = re.compile(rf"[+-]?(?:{_NUMBER})")
 _ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|º|ª|°|\.|e|de|:e)?", re.IGNORECASE)
 _SHOUT = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _UNSPACED_VALUE = re.compile(
-    r"\d{2,4}+年\d{1,2}月(?:\d{1,2}[日号])?|\d{1,2}+(?:月\d{1,2}[日号]?|[点時时](?:\d{1,2}分|半)?)"
-    r"|\d[\d,.]{0,15}+(?:\s?(?:万|千|百)?(?:元|円|块|美元|欧元|ドル|ユーロ)"
-    r"|人|个|個|台|枚|件|名|位|本|席|年|日|天|%|％)|[¥￥$€]\d[\d,.]{0,15}"
+    r"[¥￥$€]\d[\d,.]{0,15}|(?=\d[\d,.]{0,15}+[\s\u2e80-\uffef%])"
+    r"(?:\d{2,4}+年\d{1,2}月(?:\d{1,2}[日号])?|\d{1,2}+(?:月\d{1,2}[日号]?|[点時时](?:\d{1,2}分|半)?)"
+    r"|\d[\d,.]{0,15}+(?:\s?[万千百]?(?:[元円块]|美元|欧元|ドル|ユーロ)|[人个個台枚件名位本席年日天%％]))"
 )
 _LAST_NUMBER = re.compile(r"(?:^|\D)\d{1,2}\.\Z")  # at the end of a text no month follows that it could be the day of
 _FILE_END = re.compile(r"\.[A-Za-z]{1,5}$")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _ASCII_RUN = re.compile(r"[A-Za-z0-9#$€£_./:@+~-]+")
 
-ERROR_MENTION = re.compile(rf"\b(?:{'|'.join(sorted(ERROR_WORDS))})\b", re.IGNORECASE)
+ERROR_MENTION = re.compile(rf"\b{any_of(ERROR_WORDS)}\b", re.IGNORECASE)
 """Whether a text speaks of an error or a status code at all."""
 
 

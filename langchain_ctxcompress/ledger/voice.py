@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from langchain_ctxcompress.ledger.boundaries import sentence_ends
+from langchain_ctxcompress.ledger.words.any_of import any_of
 
 _FENCE = re.compile(r"\s*(```+|~~~+)")
 _OPEN_TAG = re.compile(r"<([A-Za-z][\w.-]{0,40})(?:\s[^<>]{0,300})?>")
@@ -26,7 +27,7 @@ _MAIL_HEADER = re.compile(
     r"\s*(?:From|To|Cc|Bcc|Subject|Sent|Date|Reply-To|Von|An|Betreff|De|À|Objet|Para|Asunto)\s?:\s"
 )
 _CODE_LINE = re.compile(
-    r"\s*(?:\d{1,6}\s?[:|]|\$ |>>> |@@ |diff --|[+-]{3} [ab]/|def |class \w+[(:]|import \w|from \w[\w.]* import "
+    r"\s*+(?:\d{1,6}\s?[:|]|\$ |>>> |@@ |diff --|[+-]{3} [ab]/|def |class \w+[(:]|import \w|from \w[\w.]* import "
     r"|#include|#!|return\b|\}|\{|\]|//|/\*|\*/|Traceback|File \"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[[A-Z]{4,6}\]"
     r"|</?\w|[A-Z_]{3,}=|at [\w.$]+\()"
 )
@@ -34,12 +35,17 @@ _TERMINAL = re.compile(r"\x1b|\[\d{1,2}(?:;\d{1,2})?m|[█▓▒░▏▎▍▌�
 _PROMPT = re.compile(r"[\w.@:~/()\[\] -]{0,80}[$#%>]")
 _CODE_END = re.compile(r"(?:[{};\\]|=>|\)\s*:|\w\(\))\s*$")
 _FILE_NAME = re.compile(r"(?:^|[\s`'\"(/\\])[\w.-]{1,80}\.[a-z]{1,6}\b|`[^`\n]{1,120}`|https?://", re.IGNORECASE)
+_DOCUMENT_WORDS = """
+    file readme document doc docs page log logs output e-mail email mail letter ticket issue article note_from text_of
+    text_from transcript content contents excerpt snippet quote says said wrote reads writes sign banner
+    datei dokument protokoll ausgabe schreibt fichier courriel sortie dit écrit archivo documento correo salida dice
+    escribió testo scrive arquivo saída diz escreveu bestand uitvoer zegt schreef файл документ письмо лог пишет
+"""
+_FIRST, _SECOND = ("".join(sorted({word[place] for word in _DOCUMENT_WORDS.split()})) for place in (0, 1))
 _DOCUMENT_WORD = re.compile(
-    r"\b(?:file|readme|document|doc|docs|page|log|logs|output|e-?mail|mail|letter|ticket|issue|article|note from"
-    r"|text of|text from|transcript|contents?|excerpt|snippet|quote|says|said|wrote|reads|writes|sign|banner"
-    r"|datei|dokument|protokoll|ausgabe|schreibt|fichier|courriel|sortie|dit|écrit|archivo|documento|correo|salida|dice"
-    r"|escribió|testo|scrive|arquivo|saída|diz|escreveu|bestand|uitvoer|zegt|schreef|файл|документ|письмо|лог|пишет)\b"
-    r"|文件|邮件|日志|内容|文档|ファイル|メール|ログ|資料",
+    rf"(?=[{_FIRST}文邮日内フメロ資][{_SECOND}件档志容ァーグ料])"
+    rf"(?:\b{any_of(word.replace('_', ' ') for word in _DOCUMENT_WORDS.split())}\b"
+    r"|文[件档]|邮件|日志|内容|ファイル|メール|ログ|資料)",
     re.IGNORECASE,
 )
 _BULLET = re.compile(r"\s*(?:[-*•·–‣]|\(?\d{1,3}[.)]|\(?[a-z][.)]|\[[ xX]\])\s+")

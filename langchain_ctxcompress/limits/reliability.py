@@ -19,7 +19,7 @@ _LEAST_RELIABILITY = 0.3
 _WARN_AFTER = ((3.0, 3), (7.0, 5), (13.0, 7))
 _WARN_LATEST = 10
 
-_SIZE = re.compile(r"(?<![a-z0-9.])(?:(\d+)x|[ae])?(\d+(?:\.\d+)?)b(?![a-z0-9])|(?<![a-z0-9.])(\d{2,3})m(?![a-z0-9])")
+_SIZE = re.compile(r"(?=[\dae])(?<![a-z0-9.])(?:(?:(\d+)x|[ae])?(\d+(?:\.\d+)?)b|(\d{2,3})m)(?![a-z0-9])")
 """`7b`, `1.5b`, `8x7b` (experts), `e4b` and `a3b` (effective, active), `135m`. `1m` is a window, not a size."""
 
 

@@ -57,9 +57,10 @@ DECISION_WORDS = _words(
 DECISION_SIGNS = re.compile("决定|決定|因为|因為|所以|原因|修复|修正|完成|确认|確認|選|选择|결정|때문|완료")
 
 ERROR_SIGNS = re.compile(
-    r"\b(?:(?:[Ee]rror|ERROR|FAIL|FAILED|FAILURE|[Ff]ailed|[Ff]ailure|[Ee]xception|refused|denied|timed out|timeout|"
-    r"not found|[Ii]nvalid|[Cc]annot|[Uu]nable|[Mm]issing|Fehler|fehlgeschlagen|erreur|échec|échoué|ошибка|errore|"
-    r"fallo|fallido|erro)\b|Traceback\b)|(?:Error|Exception)\b"
-    r"|错误|錯誤|失败|失敗|エラー|오류|실패"
+    r"(?=[CEFIMTUcdefimnrtuéо错錯失エ오실])(?:"
+    r"\b(?:(?:e(?:rro(?:re?)?|rreur|xception)|E(?:rror|RROR|xception)|f(?:ail(?:ed|ure)|ehlgeschlagen|all(?:o|ido))"
+    r"|F(?:AIL(?:ED|URE)?|ail(?:ed|ure)|ehler)|refused|denied|time(?:d out|out)|not found|[Ii]nvalid|[Cc]annot"
+    r"|[Uu]nable|[Mm]issing|éch(?:ec|oué)|ошибка)\b|Traceback\b)|E(?:rror|xception)\b"
+    r"|错误|錯誤|失败|失敗|エラー|오류|실패)"
 )
 """What an error line looks like: names of exception classes, and plain words for failure."""

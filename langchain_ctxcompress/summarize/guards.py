@@ -59,11 +59,12 @@ _REFUSAL_CHARS = 400
 """A refusal is short; a long text that begins like one is a summary that quotes one."""
 
 _OVERFLOW = re.compile(
-    r"context[ _]length|context[ _]window|context size|maximum context|max(?:imum)? (?:input|prompt) (?:length|tokens)"
+    r"(?=[cmprite][aenorx][cdknopqsx])(?:context[ _]length|context[ _]window|context size|maximum context"
+    r"|max(?:imum)? (?:input|prompt) (?:length|tokens)"
     r"|(?:prompt|input|request|conversation|messages?)[^.\n]{0,40} (?:is |are )?too (?:long|large)"
     r"|too many (?:input )?tokens"
     r"|maximum model length|request_too_large|inputs`? tokens \+"
-    r"|token (?:count|limit)[^.\n]{0,60}exceed|exceed[^.\n]{0,60}(?:token|context)|reduce the length",
+    r"|token (?:count|limit)[^.\n]{0,60}exceed|exceed[^.\n]{0,60}(?:token|context)|reduce the length)",
     re.IGNORECASE,
 )
 _OVERFLOW_CHARS = 4_000

@@ -28,8 +28,8 @@ _CLAUSE_END = re.compile(r"[,;:)](?=\s)|(?=\s[—–-]\s)|[，、；：،؛]")
 _OPENING_QUOTE = re.compile(r"[\"“„«「『]")
 _CLOSING_QUOTE = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」", "『": "』"}
 _QUOTING_TAG = re.compile(
-    r"<(/?)(files?|documents?|doc|attachment|logs?|code|output|quote|blockquote|email|page|context|pasted?|transcript|"
-    r"article|source|excerpt)\b[^<>]{0,200}>",
+    r"<(?=/?[abcdefloqpst])(/?)(files?|doc(?:uments?)?|a(?:ttachment|rticle)|logs?|co(?:de|ntext)|output|quote|blockquote"
+    r"|e(?:mail|xcerpt)|pa(?:ge|sted?)|transcript|source)\b[^<>]{0,200}>",
     re.IGNORECASE,
 )
 _FENCES = ("```", "~~~")
