@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from langchain_core.messages import BaseMessage
 
-from langchain_ctxcompress.errors import ConfigError
+from langchain_ctxcompress.arguments import check_kind
 from langchain_ctxcompress.limits import PrunerConfig
-from langchain_ctxcompress.originals import Originals
+from langchain_ctxcompress.messages import check_list
+from langchain_ctxcompress.plans import A_CONFIG, Plans
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.runnables import Runnable
     from langgraph.store.base import BaseStore
 
-    from langchain_ctxcompress.engine import CompressionPlan, CompressionResult, CoolDown, Job
+    from langchain_ctxcompress.engine import CompressionResult, CoolDown
     from langchain_ctxcompress.engine.events import EventCallback, EventSink
     from langchain_ctxcompress.ledger import Goals
     from langchain_ctxcompress.storage import RedactHook
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class ContextCompressor(Originals):
+class ContextCompressor(Plans):
     """Keeps message lists inside their window, and archives what it replaces. Safe to share between threads and loops.
 
     Args:
@@ -55,7 +56,7 @@ class ContextCompressor(Originals):
     Raises:
         SummariserError: The model cannot be set up.
         UnknownStrategyError: No strategy has that name.
-        ConfigError: The store is none, or no mode has that name.
+        ConfigError: The store is none, no mode has that name, or an argument is of the wrong kind.
         StorageError: The store cannot be opened.
     """
 
@@ -79,15 +80,20 @@ class ContextCompressor(Originals):
         from langchain_ctxcompress.summarize import resolve_mode, summariser_of
         from langchain_ctxcompress.tokens import MessageCounter
 
-        given = config is not None
+        for name, given, kind, wanted in (
+            ("session_id", session_id, str, "a str"),
+            ("cooldown", cooldown, CoolDown, "a CoolDown"),
+            ("redact", redact, Callable, "a callable that is given a message and returns one"),
+            ("on_event", on_event, Callable, "a callable that is given a CompressionEvent"),
+        ):
+            if given is not None:
+                check_kind(name, given, kind, wanted)  # type: ignore[arg-type]  # Callable is one to isinstance
+        self.config_given = config is not None
         if config is None:
             config = PrunerConfig()
             _say_defaults(config.soft_limit_tokens, config.hard_limit_tokens)
-        elif not isinstance(config, PrunerConfig):
-            msg = f"config is a {type(config).__name__}: pass a PrunerConfig, such as PrunerConfig.for_limit(8000)"
-            raise ConfigError(msg)
+        check_kind("config", config, PrunerConfig, A_CONFIG)
         self.config = config
-        self.config_given = given
         self.strategy = resolve_strategy(strategy)
         self.mode = mode if mode is None else resolve_mode(mode)
         resolve_mode(config.mode)
@@ -112,7 +118,13 @@ class ContextCompressor(Originals):
         return self._driver.cooldown
 
     def count(self, messages: Sequence[BaseMessage]) -> list[int]:
-        """The size of each message in tokens; a message object is counted once."""
+        """The size of each message in tokens; a message object is counted once.
+
+        Raises:
+            InvalidMessagesError: Something in the list is no message.
+            TokenCountError: A message cannot be counted.
+        """
+        check_list(messages)
         return self._tools.count(messages)
 
     def count_text(self, text: str) -> int:
@@ -162,7 +174,8 @@ class ContextCompressor(Originals):
         Raises:
             InvalidMessagesError: The list holds something that is no message.
             TokenCountError: A message cannot be counted.
-            ConfigError: `goal` is no goal, or no mode has that name.
+            StorageBoundaryError: A message holds what is never sent to a model.
+            ConfigError: `goal` is no goal, no mode has that name, or an argument is of the wrong kind.
             ContextLimitError: What must stay is over the hard limit, and the config says to raise.
         """
         from langchain_ctxcompress import engine
@@ -185,43 +198,6 @@ class ContextCompressor(Originals):
             result = self._driver.run(engine.compress(job), job.store, events)
         engine.log_result(job, result)
         return result
-
-    def leaves_alone(
-        self,
-        messages: Sequence[BaseMessage],
-        *,
-        session_id: str | None = None,
-        overhead_tokens: int = 0,
-        store: BaseStore | None = None,
-        background: bool = False,
-    ) -> bool:
-        """Whether `compress` would leave a list as it is, where that can be told from what came to it.
-
-        That is so at most steps of a session: a door asks it first, and saves the making of a result. The list is
-        remembered, as `compress` does. Where it says no, `compress` has to look.
-
-        Args:
-            messages: As for `compress`.
-            session_id: As for `compress`.
-            overhead_tokens: As for `compress`.
-            store: As for `compress`.
-            background: As for `compress`.
-
-        Raises:
-            TokenCountError: A message cannot be counted.
-            StorageBoundaryError: A message holds what is never sent to a model.
-        """
-        if store is not None and not self.store_given and store is not self._sessions.store:
-            return False
-        session = self._sessions.get(session_id or self.session_id)
-        seen = session.seen
-        known = seen is not None and not seen.goals.now and not session.chain.partial
-        if not known or not self.config.enabled or logger.isEnabledFor(logging.DEBUG):
-            return False
-        work = self.background if background else None
-        count = self._tools.count
-        found = self._settled(session, messages, self.config, count, overhead_tokens=overhead_tokens, background=work)
-        return found is not None
 
     async def acompress(
         self,
@@ -264,74 +240,6 @@ class ContextCompressor(Originals):
     def close(self) -> None:
         """Stop all work in the background; what it has written so far is dropped. The compressor can still be used."""
         self.background.close()
-
-    def plan(
-        self,
-        messages: Sequence[BaseMessage],
-        *,
-        session_id: str | None = None,
-        force: bool = False,
-        overhead_tokens: int = 0,
-    ) -> CompressionPlan:
-        """What `compress` would do. No model is called and nothing is written."""
-        from langchain_ctxcompress import engine
-
-        job = self._job(messages, session_id, force=force, overhead_tokens=overhead_tokens)
-        return self._driver.run(engine.plan(job), job.store)
-
-    def view(self, messages: Sequence[BaseMessage], *, session_id: str | None = None) -> list[BaseMessage]:
-        """The active context of a full list as the stored checkpoints make it: nothing is compressed anew."""
-        from langchain_ctxcompress import engine
-
-        job = self._job(messages, session_id)
-        return self._driver.run(engine.view(job), job.store)
-
-    async def aview(self, messages: Sequence[BaseMessage], *, session_id: str | None = None) -> list[BaseMessage]:
-        """As `view`, without blocking the loop."""
-        from langchain_ctxcompress import engine
-
-        job = self._job(messages, session_id)
-        return await self._driver.arun(engine.view(job), job.store)
-
-    def _job(
-        self,
-        messages: Sequence[BaseMessage],
-        session_id: str | None,
-        *,
-        config: PrunerConfig | None = None,
-        store: BaseStore | None = None,
-        force: bool = False,
-        instructions: str = "",
-        overhead_tokens: int = 0,
-        background: bool = False,
-        goal: Goals | None = None,
-        mode: str | SummaryMode | None = None,
-        agent: AgentCall | None = None,
-    ) -> Job:
-        from langchain_ctxcompress.engine import Job, Sessions
-        from langchain_ctxcompress.ledger import read_goals
-        from langchain_ctxcompress.summarize import resolve_mode
-
-        if store is not None and not self.store_given and store is not self.store:
-            # the graph's: from then on it is this compressor's
-            self._sessions = Sessions(store, self.namespace, self._redact, self._tools.count)
-        return Job(
-            messages,
-            self._sessions.get(session_id or self.session_id),
-            config or self.config,
-            self.strategy,
-            self._tools,
-            overhead_tokens=overhead_tokens,
-            force=force,
-            instructions=instructions,
-            mode=resolve_mode(mode or self.mode or (config or self.config).mode),
-            goals=None if goal is None else read_goals(goal),
-            summariser=self.summariser is not None,
-            agent=agent,
-            model=self.summariser.model if self.summariser else None,
-            summariser_window=self.summariser.window_tokens if self.summariser else None,
-            background=self.background if background else None,
-        )
 
 
 @functools.lru_cache(maxsize=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from langchain_core.messages import BaseMessage
@@ -61,7 +61,10 @@ class Originals:
         )
 
     def snapshots(self, session_id: str | None = None) -> SnapshotStore:
-        """The restorable points of a session: those that were taken before last resorts, and the caller's own."""
+        """The restorable points of a session: those that were taken before last resorts, and the caller's own.
+
+        The goals of one that is restored are `Goal`s again.
+        """
         return self._sessions.get(session_id or self.session_id).snapshots
 
     def goals(self, session_id: str | None = None, *, given: Goals | None = None) -> tuple[Goal, ...]:
@@ -79,6 +82,28 @@ class Originals:
 
         newest = next(reversed(self.history(session_id).checkpoints()), None)
         return goals_of(newest).with_given(None if given is None else read_goals(given)).now
+
+    def view(self, messages: Sequence[BaseMessage], *, session_id: str | None = None) -> list[BaseMessage]:
+        """The active context of a full list as the stored checkpoints make it: nothing is compressed anew.
+
+        Args:
+            messages: The conversation; it is not changed.
+            session_id: Whose archive it belongs to.
+
+        Raises:
+            InvalidMessagesError: The list holds something that is no message.
+        """
+        from langchain_ctxcompress.engine import recall
+        from langchain_ctxcompress.storage import run
+
+        return run(recall.view(self._sessions.get(session_id or self.session_id), messages), self.store)
+
+    async def aview(self, messages: Sequence[BaseMessage], *, session_id: str | None = None) -> list[BaseMessage]:
+        """As `view`, without blocking the loop."""
+        from langchain_ctxcompress.engine import recall
+        from langchain_ctxcompress.storage import arun
+
+        return await arun(recall.view(self._sessions.get(session_id or self.session_id), messages), self.store)
 
     def expand(self, checkpoint_id: str, *, session_id: str | None = None) -> list[BaseMessage] | None:
         """The originals that a checkpoint covers, in order and byte for byte; `None` for an unknown checkpoint.

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langgraph.store.base import PutOp
 from langgraph.store.memory import InMemoryStore
 
@@ -29,11 +27,9 @@ from langchain_ctxcompress import (
 )
 from langchain_ctxcompress.engine import CoolDown
 from langchain_ctxcompress.errors import ConfigError, InvalidMessagesError, StorageError, TokenCountError
-from tests.laws.judge import STRATEGIES, as_bytes, illegal, lost, voice_lost
-from tests.support.conversations import agent_run, conversations, exchanges, pinned
-from tests.support.legality import is_summary
+from tests.laws.judge import STRATEGIES, as_bytes
+from tests.support.conversations import conversations, exchanges, pinned
 from tests.support.models import ScriptedChatModel
-from tests.support.sizes import independent_tokens
 
 CONFIG = PrunerConfig.for_limit(1_500)
 
@@ -47,56 +43,6 @@ class Watched(InMemoryStore):
         ops = list(ops)
         self.writes += sum(isinstance(op, PutOp) for op in ops)
         return super().batch(ops)
-
-
-# plan
-
-
-@pytest.mark.parametrize("force", [False, True])
-@pytest.mark.parametrize("messages", [exchanges(2), exchanges(60), [], agent_run(30)], ids=["few", "many", "no", "run"])
-def test_a_plan_calls_no_model_and_writes_nothing(messages: list[BaseMessage], force: bool) -> None:
-    model, store = ScriptedChatModel("a summary"), Watched()
-    compressor = ContextCompressor(model, config=CONFIG, store=store)
-    compressor.plan(messages, force=force)
-    assert (model.calls, store.writes) == (0, 0)
-    assert compressor.history().checkpoints() == []
-
-
-def test_a_plan_predicts_what_a_compression_does() -> None:
-    model = ScriptedChatModel("a summary of it")
-    compressor = ContextCompressor(model, config=CONFIG, strategy="middle-out")
-    messages = exchanges(40)
-    plan = compressor.plan(messages)
-    result = compressor.compress(messages)
-    assert plan.reason == result.reason == "compressed"
-    assert plan.urgency is PruneUrgency.HARD
-    assert plan.tokens == result.tokens_before
-    assert plan.candidate_turns == result.turns_replaced == 34
-    assert plan.turns == result.turns_kept + result.turns_replaced == 40
-    assert plan.model_calls == model.calls == 1
-    assert plan.candidate_tokens < plan.tokens
-    assert plan.candidate_tokens < plan.model_tokens < plan.candidate_tokens + 1_500
-    assert independent_tokens(model.prompts[0]) <= plan.model_tokens
-
-
-@settings(max_examples=25)
-@given(conversations(max_messages=60), st.integers(30, 3_000), st.booleans())
-def test_a_plan_without_a_model_gives_the_reason_of_the_result(
-    messages: list[BaseMessage], limit: int, force: bool
-) -> None:
-    compressor = ContextCompressor(config=PrunerConfig.for_limit(limit), strategy="middle-out")
-    plan = compressor.plan(messages, force=force)
-    result = compressor.compress(messages, force=force)
-    if result.reason not in (Reason.STILL_OVER_HARD_LIMIT, Reason.PROTECTED_SET_OVER_HARD_LIMIT, Reason.REPAIRED):
-        assert plan.reason == result.reason
-    assert plan.model_calls == 0
-
-
-def test_a_plan_below_the_limit_and_one_that_is_switched_off() -> None:
-    assert ContextCompressor(config=CONFIG).plan(exchanges(2)).reason == "below_soft_limit"
-    off = ContextCompressor(config=PrunerConfig.for_limit(1_500, enabled=False)).plan(exchanges(60))
-    assert (off.urgency, off.reason) == (PruneUrgency.NONE, "disabled")
-    assert off.tokens > 1_500
 
 
 # compress
@@ -290,126 +236,6 @@ def test_a_forgotten_session_is_gone_and_another_stays() -> None:
     assert compressor.compress(exchanges(40), session_id="one").reason == "compressed"
 
 
-# sessions
-
-
-def test_two_sessions_of_one_compressor_do_not_mix() -> None:
-    compressor = ContextCompressor(config=CONFIG)
-    one = compressor.compress(exchanges(40), session_id="one")
-    two = compressor.compress(exchanges(40, start=100), session_id="two")
-    assert one.checkpoint is not None
-    assert two.checkpoint is not None
-    for result, name, other in ((one, "one", "two"), (two, "two", "one")):
-        record = result.checkpoint
-        assert record is not None
-        assert record.session_id == name
-        found = compressor.expand(record.checkpoint_id, session_id=name)
-        assert found
-        assert compressor.expand(record.checkpoint_id) == found
-        assert compressor.expand(record.checkpoint_id, session_id=other) is None
-    assert compressor.expand_message("human-9", session_id="one") == exchanges(40)[18]
-    assert compressor.expand_message("human-9", session_id="two") is None
-    assert compressor.expand_message("human-109") == exchanges(40, start=100)[18]
-    again = compressor.compress([*two.messages, *exchanges(40, start=140)], session_id="two")
-    summary = next(message.text for message in again.messages if is_summary(message))
-    assert "#W10010" not in summary
-
-
-@pytest.mark.parametrize("session_id", ["", "a.b/c:d", "ä 漢 \x00 \ud800", "x" * 3_000])
-def test_any_text_is_a_session_id(session_id: str) -> None:
-    compressor = ContextCompressor(config=CONFIG, session_id=session_id or None)
-    result = compressor.compress(exchanges(40), session_id=session_id or None)
-    assert result.checkpoint is not None
-    assert compressor.expand(result.checkpoint.checkpoint_id)
-    assert compressor.expand_message("human-9") is not None
-
-
-def test_a_compressor_s_own_session_is_its_own() -> None:
-    store = InMemoryStore()
-    one, two = (ContextCompressor(config=CONFIG, store=store) for _ in range(2))
-    assert one.session_id != two.session_id
-    one.compress(exchanges(40))
-    assert two.history().messages() == []
-    assert two.expand_message("human-9") == exchanges(40)[18], "found in every session of the store"
-
-
-def test_tenants_do_not_see_each_other() -> None:
-    store = InMemoryStore()
-    one, two = (ContextCompressor(config=CONFIG, store=store, namespace=(name,), session_id="s") for name in "ab")
-    result = one.compress(exchanges(40))
-    assert result.checkpoint is not None
-    assert two.expand_message("human-9") is None
-    assert two.expand(result.checkpoint.checkpoint_id) is None
-    assert two.history().messages() == []
-
-
-@pytest.mark.parametrize("session_id", [None, "s", "never used"])
-def test_unknown_ids_give_none(session_id: str | None) -> None:
-    compressor = ContextCompressor(config=CONFIG, session_id="s")
-    assert compressor.expand("c123", session_id=session_id) is None
-    assert compressor.expand_message("m1", session_id=session_id) is None
-    compressor.compress(exchanges(40))
-    assert compressor.expand("c123", session_id=session_id) is None
-    assert compressor.expand_message("m1", session_id=session_id) is None
-
-
-def test_a_store_that_a_graph_brings_is_taken_where_none_was_given() -> None:
-    brought = InMemoryStore()
-    compressor = ContextCompressor(config=CONFIG, session_id="s")
-    compressor.compress(exchanges(40), store=brought)
-    assert compressor.store is brought
-    assert compressor.expand_message("human-9") == exchanges(40)[18]
-    own = ContextCompressor(config=CONFIG, store=InMemoryStore(), session_id="s")
-    own.compress(exchanges(40), store=brought)
-    assert own.store is not brought
-
-
-# threads
-
-
-def test_eight_threads_on_one_compressor(tmp_path: Path) -> None:
-    model = ScriptedChatModel("the talk goes well")
-    compressor = ContextCompressor(model, config=CONFIG, store=tmp_path / "s.sqlite")
-    start = threading.Barrier(8)
-
-    def talk(number: int) -> list[str]:
-        name = f"session-{number}"
-        start.wait(30)
-        view: list[BaseMessage] = [SystemMessage(f"You are number {number}.", id=f"sys-{number}")]
-        whole = list(view)
-        found: list[str] = []
-        for step in range(0, 60, 20):
-            new = [m.model_copy(update={"id": f"{number}-{m.id}"}) for m in exchanges(20, start=step)]
-            whole += new
-            given = [*view, *new]
-            view = compressor.compress(given, session_id=name).messages
-            found += illegal(compressor, view, given) + voice_lost(view, given)
-        return found + lost(compressor, view, whole, session_id=name)
-
-    with ThreadPoolExecutor(8) as pool:
-        assert [found for found in pool.map(talk, range(8)) if found] == []
-    assert model.calls >= 8
-    for number in range(8):
-        ids = [message.id for message in compressor.history(f"session-{number}").messages()]
-        assert len(ids) == len(set(ids)) == 121
-
-
-def test_threads_on_one_session_lose_nothing() -> None:
-    """Two workers on one thread of conversation: each compresses a list of its own; no original is lost."""
-    compressor = ContextCompressor(config=CONFIG, session_id="s")
-
-    def talk(number: int) -> list[str]:
-        messages = exchanges(40, start=100 * number)
-        output = compressor.compress(messages).messages
-        return illegal(compressor, output, messages) + voice_lost(output, messages)
-
-    with ThreadPoolExecutor(8) as pool:
-        assert [found for found in pool.map(talk, range(8)) if found] == []
-    for number in range(8):
-        for message in exchanges(40, start=100 * number)[::9]:
-            assert compressor.expand_message(message.id or "") == message
-
-
 def test_results_and_plans_are_records() -> None:
     plan = ContextCompressor(config=CONFIG).plan(exchanges(2))
     assert plan == CompressionPlan(PruneUrgency.NONE, plan.tokens, Reason.BELOW_SOFT_LIMIT, turns=plan.turns)
@@ -421,32 +247,6 @@ def test_results_and_plans_are_records() -> None:
 
 def _call(change: Callable[[], Any]) -> None:
     change()
-
-
-# leaves_alone
-
-
-def test_a_step_that_is_left_alone_is_one_that_compress_would_leave_as_it_is() -> None:
-    talk = exchanges(40)
-    compressor = ContextCompressor(config=PrunerConfig.for_limit(3_000), session_id="a")
-    grown: list[BaseMessage] = []
-    left: list[bool] = []
-    for message in talk:
-        grown = [*grown, message]
-        left.append(compressor.leaves_alone(grown))
-        result = compressor.compress(grown)
-        if left[-1]:
-            assert (result.outcome, [m.id for m in result.messages]) == ("noop", [m.id for m in grown])
-        grown = list(result.messages)
-    assert not left[0], "nothing is known of it yet"
-    assert left.count(True) > len(left) // 2
-    assert not all(left[1:]), "some steps compress"
-    assert not compressor.leaves_alone(grown, session_id="b")
-    assert not compressor.leaves_alone(grown, store=InMemoryStore())
-    assert not compressor.leaves_alone(grown, overhead_tokens=5_000)
-    for background in (False, True):
-        compressor.compress(grown)
-        assert compressor.leaves_alone(grown, background=background)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

@@ -13,7 +13,7 @@ from langchain_ctxcompress.engine.forgetting import forget_messages
 from langchain_ctxcompress.engine.job import Call, EngineSteps, Job, ModelCall, StoreCall
 from langchain_ctxcompress.engine.result import CompressionPlan, CompressionResult, Outcome
 from langchain_ctxcompress.engine.sessions import Session, Sessions
-from langchain_ctxcompress.engine.stages import at_once, compress, plan, settled, view
+from langchain_ctxcompress.engine.stages import at_once, compress, plan, settled
 from langchain_ctxcompress.engine.verdict import log_result
 
 __all__ = [
@@ -41,5 +41,4 @@ __all__ = [
     "log_result",
     "plan",
     "settled",
-    "view",
 ]

@@ -12,10 +12,20 @@ from typing import TypeGuard
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
+from langchain_ctxcompress.arguments import check_ids, check_kind, check_least, check_text
 from langchain_ctxcompress.errors import ConfigError, ContextLimitError
 from langchain_ctxcompress.limits.validation import Reducible, ValidationResult, validate_size
-from langchain_ctxcompress.messages import MARK_KEY, is_pinned, kind_of, newest_human, repair_messages, split_turns
-from langchain_ctxcompress.storage import SCHEMA_VERSION, CheckpointSummary, check_messages
+from langchain_ctxcompress.messages import (
+    MARK_KEY,
+    check_list,
+    check_messages,
+    is_pinned,
+    kind_of,
+    newest_human,
+    repair_messages,
+    split_turns,
+)
+from langchain_ctxcompress.storage import SCHEMA_VERSION, CheckpointSummary
 from langchain_ctxcompress.storage.boundaries import guard_prompt
 from langchain_ctxcompress.strategies.rendering import quotes_of, render_summary
 from langchain_ctxcompress.tokens import MessageCounter
@@ -80,7 +90,7 @@ class ActiveContext:
         count: Sizes of messages in tokens; by default a `MessageCounter`.
 
     Raises:
-        ConfigError: `limit` is not above `safety_margin`, or that is negative.
+        ConfigError: `limit` is not above `safety_margin`, that is negative, or an argument is of the wrong kind.
         InvalidMessagesError: Something in `messages` is no message.
         StorageBoundaryError: Something in them is kept and never sent.
     """
@@ -95,14 +105,17 @@ class ActiveContext:
         safety_margin: int = SAFETY_MARGIN,
         count: Callable[[Sequence[BaseMessage]], list[int]] | None = None,
     ) -> None:
-        if not 0 <= safety_margin < limit:
+        check_least("limit", limit)
+        check_least("safety_margin", safety_margin)
+        if safety_margin >= limit:
             msg = f"safety_margin {safety_margin} must be from 0 to below limit {limit} (tokens)"
             raise ConfigError(msg)
+        check_text("system_prompt", system_prompt)
         self.limit = limit
         self.safety_margin = safety_margin
         self._count = count or MessageCounter()
         self._system = SystemMessage(system_prompt) if system_prompt else None
-        self._checkpoints: dict[str, CheckpointSummary] = {c.checkpoint_id: c for c in checkpoints}
+        self._checkpoints = {_checkpoint(c).checkpoint_id: c for c in checkpoints}
         self._messages: list[BaseMessage] = _sendable(messages)
         self._summary = self._summary_message()
 
@@ -185,8 +198,12 @@ class ActiveContext:
         self._messages = messages
 
     def add_checkpoint(self, checkpoint: CheckpointSummary) -> None:
-        """Add a checkpoint behind the others; one with the id of another takes its place."""
-        self._checkpoints[checkpoint.checkpoint_id] = checkpoint
+        """Add a checkpoint behind the others; one with the id of another takes its place.
+
+        Raises:
+            ConfigError: It is none.
+        """
+        self._checkpoints[_checkpoint(checkpoint).checkpoint_id] = checkpoint
         self._summary = self._summary_message()
 
     def remove_messages(self, ids: Iterable[str]) -> int:
@@ -194,8 +211,11 @@ class ActiveContext:
 
         Returns:
             How many were removed.
+
+        Raises:
+            ConfigError: What is given is no list of ids.
         """
-        gone = set(ids)
+        gone = set(check_ids("ids", ids))
         before = len(self._messages) + len(self._checkpoints)
         self._messages = [message for message in self._messages if message.id not in gone]
         self._checkpoints = {i: checkpoint for i, checkpoint in self._checkpoints.items() if i not in gone}
@@ -243,9 +263,15 @@ def is_active_context(value: object) -> TypeGuard[ActiveContext]:
 
 
 def _sendable(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+    check_list(messages)
     guard_prompt(list(messages))
     check_messages(messages)
     return list(messages)
+
+
+def _checkpoint(value: CheckpointSummary) -> CheckpointSummary:
+    check_kind("checkpoint", value, CheckpointSummary, "a CheckpointSummary")
+    return value
 
 
 def _shown(checkpoints: Sequence[CheckpointSummary]) -> HumanMessage | None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.errors import InvalidMessagesError
+from langchain_ctxcompress.messages import check_list, check_messages
 from langchain_ctxcompress.storage import guard_messages
 
 
@@ -21,20 +22,14 @@ def check_given(messages: Sequence[BaseMessage], start: int = 0) -> None:
         InvalidMessagesError: It is no list of messages.
         StorageBoundaryError: It holds what must not be sent.
     """
-    if isinstance(messages, str) or not isinstance(messages, Sequence):
-        msg = f"messages is a {type(messages).__name__}: pass a list of LangChain messages"
-        raise InvalidMessagesError(msg)
+    check_list(messages)
     guard_messages(messages, start=start)
+    check_messages(messages, start=start)
     for place, message in enumerate(messages[start:], start):
-        if not isinstance(message, BaseMessage):
-            msg = (
-                f"item {place} of messages is a {type(message).__name__}, not a LangChain message:"
-                " convert the list with langchain_core.messages.convert_to_messages"
-            )
-            raise InvalidMessagesError(msg)
         if message.type == "remove":
             msg = (
-                f"item {place} of messages is a RemoveMessage: the list's reducer does not remove by id. Use a state"
-                " whose messages have the reducer add_messages, or mode='view'"
+                f"item {place} of messages is a RemoveMessage, which tells a reducer to remove a message: leave that"
+                " message out yourself. If the list is of a graph's state, its reducer does not remove by id: give it"
+                " add_messages, or the node mode='view'"
             )
             raise InvalidMessagesError(msg)

@@ -6,12 +6,14 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import BaseMessage
+from pydantic import ValidationError
 
 from langchain_ctxcompress.engine.idle import Seen
-from langchain_ctxcompress.errors import ConfigError, StorageError
+from langchain_ctxcompress.errors import StorageError
+from langchain_ctxcompress.ledger import Goal
 from langchain_ctxcompress.storage import (
     CheckpointChain,
     CheckpointSummary,
@@ -207,11 +209,19 @@ class Sessions:
             return list(reversed(self._sessions))
 
     def _opened(self, session_id: str) -> Session:
-        if not isinstance(session_id, str):
-            msg = f"session_id is {session_id!r}: it must be a str"
-            raise ConfigError(msg)
         where, redact, count = self.namespace, self._redact, self._count
         return Session(
             SessionHistory(self.store, session_id=session_id, namespace=where, redact=redact, count=count),
-            SnapshotStore(self.store, session_id=session_id, namespace=where, redact=redact, count=count),
+            SnapshotStore(
+                self.store, session_id=session_id, namespace=where, redact=redact, count=count, goal_type=_goal
+            ),
         )
+
+
+def _goal(value: dict[str, Any]) -> Goal | dict[str, Any]:
+    """A goal of a snapshot; a caller's own kind of goal as it was saved."""
+    try:
+        goal = Goal.model_validate(value)
+    except ValidationError:
+        return value
+    return goal if goal.model_dump(mode="json") == value else value

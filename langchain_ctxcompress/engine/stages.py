@@ -234,14 +234,6 @@ def plan(job: Job) -> EngineSteps[CompressionPlan]:
     )
 
 
-def view(job: Job) -> EngineSteps[list[BaseMessage]]:
-    """The active context as the stored checkpoints make it."""
-    check_given(job.messages)
-    job.session.renew()  # another process may have compressed meanwhile: asked alike, both say the same (law 9)
-    found = yield from _storing(job.session.view(ensure_ids(job.messages, job.session_id)))
-    return found.messages
-
-
 def _prepare(job: Job) -> StoreSteps[Prepared]:
     """Stage one: the list in order, and how urgent it is."""
     originals = ensure_ids(job.messages, job.session_id)

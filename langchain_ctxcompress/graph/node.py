@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from langchain_core.messages import BaseMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 
+from langchain_ctxcompress.arguments import check_least
 from langchain_ctxcompress.compressor import ContextCompressor
 from langchain_ctxcompress.doors import compressor_of
 from langchain_ctxcompress.engine import CompressionResult, Outcome
@@ -92,6 +93,7 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
         if mode not in ("replace", "view"):
             msg = f"mode is {mode!r}: it must be 'replace' or 'view'"
             raise ConfigError(msg)
+        check_least("overhead_tokens", overhead_tokens, unit="tokens")
         self.compressor = compressor_of(compressor, arguments)
         self.mode = mode
         self.messages_key = messages_key

@@ -10,8 +10,9 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from pydantic import BaseModel, Field
 
+from langchain_ctxcompress.arguments import check_least
 from langchain_ctxcompress.compressor import ContextCompressor
-from langchain_ctxcompress.errors import ConfigError, StorageError
+from langchain_ctxcompress.errors import StorageError
 from langchain_ctxcompress.graph.state import session_of
 from langchain_ctxcompress.storage.search import words
 from langchain_ctxcompress.summarize.prompts import seal_of
@@ -76,9 +77,7 @@ def create_recall_tool(
     """
     from langchain_core.tools import StructuredTool
 
-    if max_tokens < LEAST_TOKENS:
-        msg = f"max_tokens is {max_tokens}: it must be {LEAST_TOKENS} or more"
-        raise ConfigError(msg)
+    check_least("max_tokens", max_tokens, LEAST_TOKENS)
     pages = _Pages(max_tokens, compressor.count_text, compressor.config.encoding_model)
 
     def recall(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from langchain_ctxcompress.arguments import check_least
 from langchain_ctxcompress.errors import ConfigError
 from langchain_ctxcompress.limits.models import input_limit
 
@@ -160,7 +161,11 @@ class PrunerConfig(BaseModel):
         Args:
             window_tokens: The input window, in tokens.
             **fields: Any other field.
+
+        Raises:
+            ConfigError: A value is out of range, or of the wrong kind.
         """
+        check_least("window_tokens", window_tokens, 2)
         soft, hard = int(SOFT_SHARE * window_tokens), int(HARD_SHARE * window_tokens)
         return cls(**{"soft_limit_tokens": soft, "hard_limit_tokens": hard, **fields})
 

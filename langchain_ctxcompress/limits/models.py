@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from langchain_ctxcompress.errors import ConfigError, UnknownModelLimitError
+from langchain_ctxcompress.arguments import check_least
+from langchain_ctxcompress.errors import UnknownModelLimitError
 
 logger = logging.getLogger(__name__)
 
@@ -68,9 +69,8 @@ def input_window(model: Any, given: int | None = None) -> int | None:
     Raises:
         ConfigError: `given` is out of range.
     """
-    if given is not None and given < 2:
-        msg = f"window_tokens is {given}: it must be 2 or more"
-        raise ConfigError(msg)
+    if given is not None:
+        check_least("window_tokens", given, 2)
     inner = _unbound(model)
     requested = next(filter(None, map(_requested, _layers(model))), None)
     usable = requested * LOCAL_SHARE_PERCENT // 100 if requested else None

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from langchain_ctxcompress.arguments import check_kind, check_least
 from langchain_ctxcompress.errors import ConfigError
 from langchain_ctxcompress.limits.tiers import ContextTier
 from langchain_ctxcompress.tokens import count_batch, count_tokens, truncate_to_tokens
@@ -43,7 +44,7 @@ def pack_context(tiers: Sequence[ContextTier], max_tokens: int, *, model: str | 
         All tiers where all fit, else what is left of them.
 
     Raises:
-        ConfigError: Two tiers have the same label, or the budget is negative.
+        ConfigError: Two tiers have the same label, the budget is negative, or something is no tier.
     """
     _check(tiers, max_tokens)
     sizes = count_batch([tier.content for tier in tiers], model)
@@ -74,15 +75,16 @@ def compress_to_fit(tiers: Sequence[ContextTier], max_tokens: int, *, model: str
         model: Whose tokens are counted, as in `count_tokens`.
 
     Raises:
-        ConfigError: Two tiers have the same label, or the budget is negative.
+        ConfigError: Two tiers have the same label, the budget is negative, or something is no tier.
     """
     return pack_context(tiers, max_tokens, model=model).packed
 
 
 def _check(tiers: Sequence[ContextTier], max_tokens: int) -> None:
-    if max_tokens < 0:
-        msg = f"max_tokens is {max_tokens}: it must be 0 or more"
-        raise ConfigError(msg)
+    check_least("max_tokens", max_tokens)
+    check_kind("tiers", tiers, Sequence, "a list of tiers")
+    for place, tier in enumerate(tiers):
+        check_kind(f"item {place} of tiers", tier, ContextTier, "a ContextTier, as create_context_tier makes")
     twice = [label for label, number in Counter(tier.label for tier in tiers).items() if number > 1]
     if twice:
         msg = f"two tiers have the label {', '.join(map(repr, twice))}: each tier needs its own"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 
-from langchain_ctxcompress.errors import ConfigError
+from langchain_ctxcompress.arguments import check_kind, check_least
 
 SAFETY_TOKENS = 1_000
 """Tokens that `should_compress` leaves free for the answer."""
@@ -52,9 +52,10 @@ def checkpoint_budget(tier: PromptTier, system_tokens: int) -> int:
         system_tokens: Size of the system prompt, in tokens; 0 or more.
 
     Raises:
-        ConfigError: `system_tokens` is negative.
+        ConfigError: `system_tokens` is negative, or `tier` is none.
     """
-    _check(system_tokens=system_tokens)
+    check_kind("tier", tier, PromptTier, "a PromptTier, such as PromptTier.BASIC")
+    check_least("system_tokens", system_tokens)
     return max(0, tier.tokens - system_tokens)
 
 
@@ -69,12 +70,6 @@ def should_compress(tokens: int, limit: int, budget: int) -> bool:
     Raises:
         ConfigError: A number is negative.
     """
-    _check(tokens=tokens, limit=limit, budget=budget)
+    for name, value in (("tokens", tokens), ("limit", limit), ("budget", budget)):
+        check_least(name, value)
     return tokens * 100 > (limit - budget - SAFETY_TOKENS) * TRIGGER_PERCENT
-
-
-def _check(**numbers: int) -> None:
-    for name, value in numbers.items():
-        if value < 0:
-            msg = f"{name} is {value}: it must be 0 or more"
-            raise ConfigError(msg)

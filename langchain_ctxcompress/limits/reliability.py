@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from langchain_ctxcompress.arguments import check_least, check_text
 from langchain_ctxcompress.errors import ConfigError
 from langchain_ctxcompress.limits.models import is_local, model_name
 
@@ -31,7 +32,11 @@ def get_model_size(name: str) -> float:
 
     Returns:
         The largest size in the name; 7 where it names none.
+
+    Raises:
+        ConfigError: It is no text.
     """
+    check_text("name", name)
     named = _named_size(name)
     return UNKNOWN_SIZE if named is None else named
 
@@ -51,9 +56,7 @@ def calculate_reliability(model: Any, compressions: int, *, size: float | None =
     Raises:
         ConfigError: A number is out of range.
     """
-    if compressions < 0:
-        msg = f"compressions is {compressions}: it must be 0 or more"
-        raise ConfigError(msg)
+    check_least("compressions", compressions)
     billions = _size_of(model, size)
     if billions is None:
         return None

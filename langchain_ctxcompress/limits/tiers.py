@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from langchain_ctxcompress.arguments import check_least, check_text
 from langchain_ctxcompress.errors import ConfigError
 from langchain_ctxcompress.tokens import count_tokens
 
@@ -47,12 +48,12 @@ def create_context_tier(
         model: Whose tokens are counted, as in `count_tokens`.
 
     Raises:
-        ConfigError: The label is empty or the priority negative.
+        ConfigError: The label is empty, the priority negative, or one of them of the wrong kind.
     """
     if not label:
         msg = "label is empty: a tier needs a name"
         raise ConfigError(msg)
-    if priority < 0:
-        msg = f"priority of tier {label!r} is {priority}: it must be 0 or more"
-        raise ConfigError(msg)
+    check_text("label", label)
+    check_text("content", content)
+    check_least(f"priority of tier {label!r}", priority)
     return ContextTier(label, content, priority, color, count_tokens(content, model))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from langchain_ctxcompress.errors import ConfigError
+from langchain_ctxcompress.arguments import check_least
 from langchain_ctxcompress.limits.config import PrunerConfig
 from langchain_ctxcompress.limits.models import input_limit
 from langchain_ctxcompress.limits.urgency import select_turns_for_summarization
@@ -129,10 +129,8 @@ def validate_size(tokens: int, limit: int, reducible: Reducible | None = None) -
     Raises:
         ConfigError: A number is negative.
     """
-    for name, value in (("tokens", tokens), ("limit", limit)):
-        if value < 0:
-            msg = f"{name} is {value}: it must be 0 or more"
-            raise ConfigError(msg)
+    check_least("tokens", tokens)
+    check_least("limit", limit)
     overage = max(0, tokens - limit)
     if not overage:
         return ValidationResult(True, tokens, limit, 0, f"{tokens} tokens fit the limit of {limit}")

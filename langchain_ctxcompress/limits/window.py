@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from langchain_core.messages import BaseMessage
 
+from langchain_ctxcompress.arguments import check_kind
 from langchain_ctxcompress.messages import ConversationTurn, split_turns
 
 
@@ -18,6 +19,9 @@ class ContextWindow:
         turns: The turns, each with its `token_count`.
         total_token_estimate: Size of all that is sent. Unless given: the turns' tokens and the overhead.
         overhead_tokens: Size of what is sent besides the turns: leading system messages, system prompt, tool schemas.
+
+    Raises:
+        ConfigError: Something in `turns` is none.
     """
 
     turns: tuple[ConversationTurn, ...]
@@ -33,7 +37,14 @@ class ContextWindow:
     ) -> None:
         own = tuple(turns)
         if total_token_estimate is None:
-            total_token_estimate = overhead_tokens + sum(turn.token_count for turn in own)
+            try:
+                total_token_estimate = overhead_tokens + sum(turn.token_count for turn in own)
+            except AttributeError:
+                for place, turn in enumerate(own):
+                    check_kind(
+                        f"item {place} of turns", turn, ConversationTurn, "a ConversationTurn, as of split_turns"
+                    )
+                raise
         object.__setattr__(self, "turns", own)
         object.__setattr__(self, "overhead_tokens", overhead_tokens)
         object.__setattr__(self, "total_token_estimate", total_token_estimate)

@@ -6,6 +6,7 @@ storage. Everything in it is a pure function of the messages it is given, and ne
 
 from langchain_ctxcompress.messages.boundaries import Boundaries, dividers, is_only_reasoning
 from langchain_ctxcompress.messages.calls import CallKey, answer_of, call_name, calls_of
+from langchain_ctxcompress.messages.checking import check_list, check_messages, no_message
 from langchain_ctxcompress.messages.content import apply_compressed_content, block_text, extract_text_content
 from langchain_ctxcompress.messages.identity import (
     content_hash,
@@ -44,6 +45,8 @@ __all__ = [
     "block_text",
     "call_name",
     "calls_of",
+    "check_list",
+    "check_messages",
     "content_hash",
     "count_turns",
     "derived_id",
@@ -59,6 +62,7 @@ __all__ = [
     "medium_of",
     "naming_original",
     "newest_human",
+    "no_message",
     "original_hash",
     "pin",
     "repair_messages",

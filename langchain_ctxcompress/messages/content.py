@@ -6,6 +6,9 @@ from typing import Any, TypeVar
 
 from langchain_core.messages import BaseMessage
 
+from langchain_ctxcompress.arguments import check_text
+from langchain_ctxcompress.messages.checking import no_message
+
 M = TypeVar("M", bound=BaseMessage)
 
 
@@ -20,8 +23,15 @@ def block_text(block: str | dict[str, Any]) -> str | None:
 
 
 def extract_text_content(message: BaseMessage) -> str:
-    r"""The text of a message: a string as it is, text blocks joined with `"\n"`, `""` where there is none (B4)."""
-    content = message.content
+    r"""The text of a message: a string as it is, text blocks joined with `"\n"`, `""` where there is none (B4).
+
+    Raises:
+        InvalidMessagesError: It is no message.
+    """
+    try:
+        content = message.content
+    except AttributeError:
+        raise no_message(message) from None
     if isinstance(content, str):
         return content
     texts = (block_text(block) for block in content)
@@ -33,7 +43,14 @@ def apply_compressed_content(message: M, text: str) -> M:
 
     A string is replaced. In a list the new text block stands where the first text block stood (at the front if there
     was none), the other text blocks go, all other blocks stay in place. Id, tool calls, name and metadata stay.
+
+    Raises:
+        InvalidMessagesError: It is no message.
+        ConfigError: The text is none.
     """
+    if not isinstance(message, BaseMessage):
+        raise no_message(message)
+    check_text("text", text)
     content = message.content
     if isinstance(content, str):
         return message.model_copy(update={"content": text})

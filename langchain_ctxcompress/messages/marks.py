@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.errors import InvalidMessagesError
+from langchain_ctxcompress.messages.checking import no_message
 
 MARK_KEY = "ctxcompress"
 """The key in `additional_kwargs`."""
@@ -42,7 +43,10 @@ def summary_mark(message: BaseMessage) -> dict[str, Any] | None:
 
 def is_summary(message: BaseMessage) -> bool:
     """Whether the message is a summary message that this package made."""
-    return bool(message.additional_kwargs) and summary_mark(message) is not None
+    try:
+        return bool(message.additional_kwargs) and summary_mark(message) is not None
+    except AttributeError:
+        raise no_message(message) from None
 
 
 def is_derived(message: BaseMessage) -> bool:
@@ -58,8 +62,15 @@ def was_asked(message: BaseMessage) -> bool:
 
 
 def is_pinned(message: BaseMessage) -> bool:
-    """Whether the message is pinned, that is kept verbatim by every strategy."""
-    return bool(message.additional_kwargs) and _mark(message, "pin") is not None
+    """Whether the message is pinned, that is kept verbatim by every strategy.
+
+    Raises:
+        InvalidMessagesError: It is no message.
+    """
+    try:
+        return bool(message.additional_kwargs) and _mark(message, "pin") is not None
+    except AttributeError:
+        raise no_message(message) from None
 
 
 def pin(message: M) -> M:
@@ -78,7 +89,11 @@ def pin(message: M) -> M:
 
 
 def unpin(message: M) -> M:
-    """A copy without the pin and with the same id; a message that is not pinned is returned as it is."""
+    """A copy without the pin and with the same id; a message that is not pinned is returned as it is.
+
+    Raises:
+        InvalidMessagesError: It is no message.
+    """
     if not is_pinned(message):
         return message
     rest = {key: value for key, value in message.additional_kwargs.items() if key != MARK_KEY}

@@ -17,7 +17,6 @@ from langchain_ctxcompress.storage.boundaries import (
 from langchain_ctxcompress.storage.branches import Branch
 from langchain_ctxcompress.storage.codec import decode_message, encode_message
 from langchain_ctxcompress.storage.history import SessionHistory, session_ids
-from langchain_ctxcompress.storage.history_routines import check_messages
 from langchain_ctxcompress.storage.keys import labels_of
 from langchain_ctxcompress.storage.opening import OpenChain
 from langchain_ctxcompress.storage.records import SCHEMA_VERSION, CheckpointSummary, Quote, SessionInfo
@@ -48,7 +47,6 @@ __all__ = [
     "aexecute",
     "arun",
     "awipe",
-    "check_messages",
     "decode_message",
     "encode_message",
     "execute",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from langchain_core.messages import BaseMessage
 
+from langchain_ctxcompress.arguments import check_least
 from langchain_ctxcompress.errors import describe
 from langchain_ctxcompress.storage.backends import awipe, open_store, wipe
 from langchain_ctxcompress.storage.branches import Branch
@@ -125,12 +126,14 @@ class SessionHistory(HistoryRoutines):
         """As `messages`, one after the other; what is held in memory follows the page, not the history.
 
         Args:
-            page: Messages that are read at once, about.
+            page: Messages that are read at once, about; at least 1.
             on_damage: As in `messages`.
 
         Raises:
+            ConfigError: `page` is smaller.
             DamagedHistoryError: Behind the last message that could be read. It names the others, and holds none.
         """
+        check_least("page", page, 1)
         pages = HistoryPages(self._log, self._keys)
         while messages := run(pages.page(page), self.store):
             yield from messages
@@ -138,6 +141,7 @@ class SessionHistory(HistoryRoutines):
 
     async def aiter(self, page: int = 500, *, on_damage: OnDamage = "raise") -> AsyncIterator[BaseMessage]:
         """As `iter`, without blocking the loop."""
+        check_least("page", page, 1)
         pages = HistoryPages(self._log, self._keys)
         while messages := await arun(pages.page(page), self.store):
             for message in messages:
@@ -154,7 +158,7 @@ class SessionHistory(HistoryRoutines):
     async def aexport_markdown(self) -> str:
         """As `export_markdown`, without blocking the loop."""
         messages = [message async for message in self.aiter(on_damage="skip")]
-        return session_markdown(await arun(self.info_steps(), self.store), messages, await self.acheckpoints())
+        return session_markdown(await self.ainfo(), messages, await self.acheckpoints())
 
     def search(self, query: str, *, limit: int = 5) -> list[BaseMessage]:
         """The messages that best match `query`, best first: by meaning where the store has an index, else by words.
@@ -175,8 +179,13 @@ class SessionHistory(HistoryRoutines):
         Raises:
             StorageError: The store failed.
             DamagedHistoryError: Records are damaged; it names them, and holds the others.
+            ConfigError: What is asked for is no list of ids.
         """
         return run(self.get_steps(message_ids), self.store)
+
+    async def aget(self, message_ids: Iterable[str]) -> list[BaseMessage]:
+        """As `get`, without blocking the loop."""
+        return await arun(self.get_steps(message_ids), self.store)
 
     def checkpoints(self) -> list[CheckpointSummary]:
         """The session's summary checkpoints, oldest first; a damaged record is logged and left out."""
@@ -194,6 +203,10 @@ class SessionHistory(HistoryRoutines):
             RecordError: The record of a writer is damaged.
         """
         return run(self.info_steps(), self.store)
+
+    async def ainfo(self) -> SessionInfo:
+        """As `info`, without blocking the loop."""
+        return await arun(self.info_steps(), self.store)
 
     def forget_messages(self, message_ids: Iterable[str]) -> int:
         """Remove messages for good: from the log, its index, every checkpoint and every snapshot.

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from langchain_core.messages import BaseMessage
 
-from langchain_ctxcompress.errors import DamagedHistoryError, InvalidMessagesError, RecordError
-from langchain_ctxcompress.messages import ensure_ids, is_derived
+from langchain_ctxcompress.arguments import check_ids, check_least, check_text
+from langchain_ctxcompress.errors import ConfigError, DamagedHistoryError, RecordError
+from langchain_ctxcompress.messages import check_messages, ensure_ids, is_derived
 from langchain_ctxcompress.storage.branches import BEGINNING, Branch, BranchTree, followed, said
 from langchain_ctxcompress.storage.checkpoints import CheckpointStore
 from langchain_ctxcompress.storage.entries import Entry, Revision, Said
@@ -89,6 +90,8 @@ class HistoryRoutines:
 
     def search_steps(self, query: str, limit: int) -> StoreSteps[list[BaseMessage]]:
         """The routine behind `search`."""
+        check_text("query", query)
+        check_least("limit", limit)
         ids = yield from self._texts.search(query, limit)
         found = (yield from self.get_steps(ids, on_damage="skip")) if ids else []
         return found or rank((yield from self.messages_steps(on_damage="skip")), query, limit)
@@ -100,8 +103,9 @@ class HistoryRoutines:
 
     def forget_messages_steps(self, message_ids: Iterable[str]) -> StoreSteps[int]:
         """The routine behind `forget_messages`."""
+        ids = set(check_ids("message_ids", message_ids))
         checkpoints = yield from self.checkpoints_steps()
-        return (yield from forget_steps(self._keys, self._log, set(message_ids), checkpoints))
+        return (yield from forget_steps(self._keys, self._log, ids, checkpoints))
 
     def revisions_steps(self, revisions: Iterable[Revision]) -> StoreSteps[dict[Revision, Entry]]:
         """The archived bytes of revisions, each named by its message and the hash of its bytes."""
@@ -130,13 +134,16 @@ class HistoryRoutines:
     ) -> StoreSteps[list[BaseMessage]]:
         """The routine behind `get`; `contents` asks for the revision that says what its hash says."""
         problems: list[RecordError] = []
-        entries = yield from self._log.find(message_ids, contents, problems)
+        entries = yield from self._log.find(check_ids("message_ids", message_ids), contents, problems)
         return self._judge(problems, _decoded(entries, problems), on_damage)
 
     def _judge(
         self, problems: Sequence[RecordError], messages: list[BaseMessage], on_damage: OnDamage
     ) -> list[BaseMessage]:
         """The messages that could be read; what could not is said."""
+        if on_damage not in get_args(OnDamage):
+            msg = f"on_damage is {on_damage!r}: it must be one of {', '.join(get_args(OnDamage))}"
+            raise ConfigError(msg)
         if problems and on_damage == "raise":
             raise DamagedHistoryError(list(dict.fromkeys(map(str, problems))), messages)
         for problem in dict.fromkeys(map(str, problems)):
@@ -190,18 +197,6 @@ def _decoded(entries: Iterable[Entry], problems: list[RecordError]) -> list[Base
         except RecordError as error:
             problems.append(error)
     return messages
-
-
-def check_messages(messages: Sequence[Any]) -> None:
-    """Refuse what is no message.
-
-    Raises:
-        InvalidMessagesError: Something in the list is none; the error says where.
-    """
-    for place, message in enumerate(messages):
-        if not isinstance(message, BaseMessage):
-            msg = f"item {place} is a {type(message).__name__}, not a LangChain message"
-            raise InvalidMessagesError(msg)
 
 
 def _in_place(messages: Sequence[BaseMessage], archived: Sequence[BaseMessage]) -> list[BaseMessage]:

@@ -20,6 +20,7 @@ import hashlib
 import string
 from collections.abc import Sequence
 
+from langchain_ctxcompress.arguments import check_text
 from langchain_ctxcompress.errors import ConfigError
 
 Namespace = tuple[str, ...]
@@ -61,9 +62,14 @@ def root_of(namespace: Sequence[str]) -> Namespace:
 
 
 class SessionKeys:
-    """The namespaces of one session."""
+    """The namespaces of one session.
+
+    Raises:
+        ConfigError: The session's id or a label is no text.
+    """
 
     def __init__(self, session_id: str, namespace: Sequence[str] = ()) -> None:
+        check_text("session_id", session_id)
         root = root_of(namespace)
         base = (*root, "session", encode_label(session_id))
         self.base: Namespace = base

@@ -14,11 +14,11 @@ from uuid import uuid4
 from langchain_core.messages import BaseMessage
 from pydantic import BaseModel, ValidationError
 
+from langchain_ctxcompress.arguments import check_kind, check_least
 from langchain_ctxcompress.errors import ConfigError, RecordError, SnapshotNotFoundError, describe
-from langchain_ctxcompress.messages import ensure_ids
+from langchain_ctxcompress.messages import check_messages, ensure_ids
 from langchain_ctxcompress.storage.codec import record_hash
 from langchain_ctxcompress.storage.history import SessionHistory
-from langchain_ctxcompress.storage.history_routines import check_messages
 from langchain_ctxcompress.storage.keys import SessionKeys
 from langchain_ctxcompress.storage.records import CheckpointSummary
 from langchain_ctxcompress.storage.redaction import RedactHook, Redactor
@@ -74,7 +74,7 @@ class SnapshotStore:
         session_id: Whose conversation; any text.
         namespace: Keeps tenants apart; the same as the session history's.
         goal_type: What `restore` makes goals of again: a pydantic model (`Goal`), or a callable that is given each
-            dict. Without it goals come back as dicts of JSON values, as this room knows nothing of goals.
+            dict. Without it goals come back as dicts of JSON values. `compressor.snapshots()` gives `Goal`s.
         redact: As in `SessionHistory`; what it changes is saved and restored as changed.
         count: As in `SessionHistory`.
 
@@ -181,7 +181,7 @@ class SnapshotStore:
             How many were removed.
 
         Raises:
-            ConfigError: `keep` is negative.
+            ConfigError: `keep` is negative, or `older_than` no timedelta.
         """
         return run(self.cleanup_steps(keep, older_than, purpose), self.store)
 
@@ -230,6 +230,8 @@ class SnapshotStore:
         if purpose not in get_args(Purpose):
             msg = f"purpose is {purpose!r}: it must be one of {', '.join(get_args(Purpose))}"
             raise ConfigError(msg)
+        for place, checkpoint in enumerate(checkpoints):
+            check_kind(f"item {place} of checkpoints", checkpoint, CheckpointSummary, "a CheckpointSummary")
         saved_goals = tuple(_plain(goal, f"goal {place}") for place, goal in enumerate(goals))
         saved_metadata = _plain(metadata or {}, "metadata")
         archived = yield from self._archive_steps(messages, apart)
@@ -272,9 +274,9 @@ class SnapshotStore:
         self, keep: int, older_than: timedelta | None = None, purpose: Purpose | None = None
     ) -> StoreSteps[int]:
         """The routine behind `cleanup`."""
-        if keep < 0:
-            msg = f"keep is {keep}: it must be 0 or more"
-            raise ConfigError(msg)
+        check_least("keep", keep)
+        if older_than is not None:
+            check_kind("older_than", older_than, timedelta, "a timedelta")
         found = yield from snapshots_steps(self._keys)
         old = [snapshot for snapshot in found if purpose in (None, snapshot.purpose)][keep:]
         if older_than is not None:
@@ -319,6 +321,7 @@ def _plain(value: BaseModel | Mapping[str, Any], name: str) -> dict[str, Any]:
     Raises:
         ConfigError: JSON would not give it back as it is.
     """
+    check_kind(name, value, (BaseModel, Mapping), "a pydantic model or a mapping of JSON values")
     plain = value.model_dump(mode="json") if isinstance(value, BaseModel) else dict(value)
     try:
         back: dict[str, Any] = json.loads(json.dumps(plain, allow_nan=False))

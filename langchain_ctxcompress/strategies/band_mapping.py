@@ -9,6 +9,7 @@ from itertools import pairwise
 from math import ceil
 from numbers import Real
 
+from langchain_ctxcompress.arguments import check_kind
 from langchain_ctxcompress.errors import ConfigError
 from langchain_ctxcompress.messages import ConversationTurn
 from langchain_ctxcompress.summarize import CompressionLevel
@@ -77,6 +78,7 @@ def check_bands(bands: Sequence[CompressionBand]) -> tuple[CompressionBand, ...]
     Raises:
         ConfigError: One of them is no band, or two overlap.
     """
+    check_kind("bands", bands, Sequence, "a list of CompressionBand(start, end, level)")
     for band in bands:
         if not isinstance(band, CompressionBand):
             msg = f"bands holds {band!r}: it must hold CompressionBand(start, end, level)"
@@ -102,8 +104,9 @@ def map_turns_to_bands(turns: Sequence[ConversationTurn], bands: Sequence[Compre
         One mapping for each turn, in order.
 
     Raises:
-        ConfigError: Two bands overlap.
+        ConfigError: Two bands overlap, or an argument is of the wrong kind.
     """
+    check_kind("turns", turns, Sequence, "a list of turns, as split_turns gives")
     total = len(turns)
     found: list[CompressionBand | None] = [None] * total
     for band in check_bands(bands):

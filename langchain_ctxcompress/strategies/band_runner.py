@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import BaseMessage
 
-from langchain_ctxcompress.messages import apply_compressed_content, split_turns
+from langchain_ctxcompress.messages import apply_compressed_content, check_messages, split_turns
 from langchain_ctxcompress.strategies.band_mapping import DEFAULT_BANDS, CompressionBand, map_turns_to_bands
 from langchain_ctxcompress.strategies.band_tasks import (
     MIN_TOKENS,
@@ -208,6 +208,7 @@ def compress_messages(
 
     Raises:
         ConfigError: Bands overlap, or a number is out of range.
+        InvalidMessagesError: Something in the list is no message.
         SummariserError: The model cannot be set up.
     """
     check_settings(concurrency=concurrency)
@@ -271,6 +272,7 @@ class _Job:
         on_progress: Progress | None,
     ) -> None:
         check_settings(attempts=attempts)
+        check_messages(messages)
         turns = split_turns(messages)
         mapping = map_turns_to_bands(turns, bands)
         tasks = create_compression_tasks(messages, turns, mapping, min_tokens, timeout=timeout)

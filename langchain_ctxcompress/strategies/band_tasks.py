@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import TypeVar
 
 from langchain_core.messages import BaseMessage
 
+from langchain_ctxcompress.arguments import check_kind, check_least
 from langchain_ctxcompress.errors import ConfigError
 from langchain_ctxcompress.messages import (
     MARK_KEY,
     ConversationTurn,
     MessageKind,
     apply_compressed_content,
+    check_messages,
     extract_text_content,
     is_derived,
     is_pinned,
@@ -105,8 +108,11 @@ def create_compression_tasks(
 
     Raises:
         ConfigError: `min_tokens` or `timeout` is out of range, or the mapping belongs to other turns.
+        InvalidMessagesError: Something in the list is no message.
     """
     check_settings(min_tokens=min_tokens, timeout=timeout)
+    check_messages(messages)
+    check_kind("mapping", mapping, Sequence, "a list, as map_turns_to_bands gives")
     newest = set(newest_human(messages))
     tasks: list[BandTask] = []
     for place, level in sorted(places_in_bands(messages, turns, mapping)):
@@ -143,9 +149,8 @@ def check_settings(
         ("attempts", attempts, 1),
         ("concurrency", concurrency, 1),
     ):
-        if value < least:
-            msg = f"{name} is {value}: it must be {least} or more"
-            raise ConfigError(msg)
+        check_least(name, value, least)
+    check_kind("timeout", timeout, Real, "a number")
     if not timeout > 0:
         msg = f"timeout is {timeout}: it must be over 0, in seconds"
         raise ConfigError(msg)
@@ -208,7 +213,13 @@ def apply_compression_results(messages: Sequence[BaseMessage], results: Iterable
     Args:
         messages: The list; it is not changed.
         results: The finished tasks, in any order.
+
+    Raises:
+        InvalidMessagesError: Something in the list is no message.
+        ConfigError: Something in `results` is no task.
     """
+    check_messages(messages)
+    check_kind("results", results, Iterable, "a list of BandTasks")
     changed = list(messages)
     for place, task in places_of(messages, results):
         changed[place] = apply_compressed_content(messages[place], task.result)
@@ -219,6 +230,7 @@ def places_of(messages: Sequence[BaseMessage], results: Iterable[BandTask]) -> I
     """Where in the list the message of each task that succeeded stands now."""
     by_id: dict[str | None, int] = {message.id: place for place, message in enumerate(messages) if message.id}
     for task in results:
+        check_kind("one of results", task, BandTask, "a BandTask")
         if task.status != TaskStatus.SUCCEEDED or not task.result.strip():
             continue
         for place in (task.message_index, by_id.get(task.message_id, -1)):

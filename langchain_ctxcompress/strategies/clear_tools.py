@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from langchain_core.messages import AIMessage, BaseMessage, FunctionMessage, ToolMessage
 
+from langchain_ctxcompress.arguments import check_least
 from langchain_ctxcompress.errors import ConfigError
 from langchain_ctxcompress.limits import PruneUrgency
 from langchain_ctxcompress.messages import CallKey, answer_of, calls_of, is_derived, naming_original
@@ -113,15 +114,12 @@ class ClearTools(CompressionStrategy):
     def __init__(
         self, *, keep: int = KEEP, exempt: Collection[str] = (), at_least: int | None = None, all_at_once: bool = False
     ) -> None:
-        if keep < 0:
-            msg = f"keep is {keep}: it must be 0 or more"
-            raise ConfigError(msg)
+        check_least("keep", keep)
         if isinstance(exempt, str):
             msg = f"exempt is the text {exempt!r}: it must be a collection of tool names, such as [{exempt!r}]"
             raise ConfigError(msg)
-        if at_least is not None and at_least < 0:
-            msg = f"at_least is {at_least}: it must be 0 or more, in tokens"
-            raise ConfigError(msg)
+        if at_least is not None:
+            check_least("at_least", at_least, unit="tokens")
         self.keep = keep
         self.exempt = frozenset(exempt)
         self.at_least = at_least

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
+from langchain_ctxcompress.arguments import check_least, check_text
 from langchain_ctxcompress.errors import ConfigError, ContextLimitError
 from langchain_ctxcompress.limits import (
     PRIORITY_HISTORY,
@@ -17,7 +18,7 @@ from langchain_ctxcompress.limits import (
     create_context_tier,
     pack_context,
 )
-from langchain_ctxcompress.messages import is_summary, kind_of, repair_messages
+from langchain_ctxcompress.messages import check_list, check_messages, is_summary, kind_of, repair_messages
 from langchain_ctxcompress.storage import guard_prompt
 from langchain_ctxcompress.strategies.base import CompressionRequest, CompressionStrategy, Steps
 from langchain_ctxcompress.strategies.emergency import Emergency
@@ -98,15 +99,21 @@ def pack_messages(
         The messages; at most `max_tokens`.
 
     Raises:
-        ConfigError: The budget is negative.
+        ConfigError: The budget is negative, or a part is of the wrong kind.
+        InvalidMessagesError: Something in `recent` is no message.
         ContextLimitError: What is never cut is over the budget.
         StorageBoundaryError: A part is a record of the archive, which is never sent (S4).
         TokenCountError: A message cannot be counted.
     """
-    if max_tokens < 0:
-        msg = f"max_tokens is {max_tokens}: it must be 0 or more"
+    check_least("max_tokens", max_tokens)
+    check_list(recent, "recent")
+    if isinstance(summaries, str):
+        msg = "summaries is one text: it must be a list of texts, oldest first"
         raise ConfigError(msg)
     guard_prompt((system, outline, tuple(summaries), long_term, tuple(recent)))
+    check_messages(recent, "recent")
+    for name, text in (("system", system), ("outline", outline), ("long_term", long_term)):
+        check_text(name, text)
     count = MessageCounter(model)
     opened: list[BaseMessage] = [SystemMessage(system)] if system else []
     spoken = [*opened, *_newest_that_fit(recent, max_tokens - sum(count(opened)), max_tokens, count)]

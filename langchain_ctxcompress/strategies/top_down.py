@@ -8,6 +8,7 @@ from itertools import accumulate
 
 from langchain_core.messages import BaseMessage
 
+from langchain_ctxcompress.arguments import check_least
 from langchain_ctxcompress.errors import ConfigError
 from langchain_ctxcompress.messages import dividers, is_summary, kind_of
 from langchain_ctxcompress.strategies.base import CompressionRequest, CompressionStrategy, Steps
@@ -36,9 +37,8 @@ class TopDownTruncation(CompressionStrategy):
     def __init__(
         self, context_limit_tokens: int | None = None, compression_threshold: float = COMPRESSION_THRESHOLD
     ) -> None:
-        if context_limit_tokens is not None and context_limit_tokens < 1:
-            msg = f"context_limit_tokens is {context_limit_tokens}: it must be 1 or more"
-            raise ConfigError(msg)
+        if context_limit_tokens is not None:
+            check_least("context_limit_tokens", context_limit_tokens, 1)
         if not 0 < compression_threshold <= 1:
             msg = f"compression_threshold is {compression_threshold}: it must be over 0 and at most 1"
             raise ConfigError(msg)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from langchain_ctxcompress.arguments import check_text
 from langchain_ctxcompress.errors import ConfigError
 
 
@@ -77,6 +78,8 @@ def register_mode(
     Raises:
         ConfigError: The name or the text is empty, or a mode has that name.
     """
+    check_text("name", name)
+    check_text("focus", focus)
     key = name.strip().casefold()
     if not key or not focus.strip():
         msg = f"register_mode(name={name!r}, focus={focus!r}): both must say something"

@@ -7,6 +7,8 @@ import os
 from dataclasses import dataclass
 from functools import lru_cache
 
+from langchain_ctxcompress.arguments import check_text
+
 logger = logging.getLogger(__name__)
 
 DEFAULT_ENCODING = "o200k_base"
@@ -47,9 +49,13 @@ def encoding_for(model: str | None) -> Encoding:
     Args:
         model: A model name (with or without a provider in front: `openai:gpt-4o`, `azure/gpt-4o`), the name of an
             encoding, or `None` for the default encoding without margin.
+
+    Raises:
+        ConfigError: It is no text.
     """
     if model is None:
         return Encoding(DEFAULT_ENCODING)
+    check_text("model", model)
     name = model.rsplit("/", 1)[-1].split(":", 1)[-1] if not model.startswith("ft:") else model
     own = name if name in BUNDLED_ENCODINGS else _known_encoding(name)
     if own is None or not _available(own):

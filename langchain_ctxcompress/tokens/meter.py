@@ -21,6 +21,7 @@ from typing import TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage
 
+from langchain_ctxcompress.messages import no_message
 from langchain_ctxcompress.tokens.messages import count_messages, count_saying
 
 K = TypeVar("K")
@@ -114,6 +115,7 @@ class TokenMeter:
 
         Raises:
             TokenCountError: A message cannot be counted; the error has its id.
+            InvalidMessagesError: Something in the list is no message.
         """
         if len(messages) == 1:
             return [self._one(messages[0])]  # most steps bring one message, and lists of one take twice as long
@@ -244,7 +246,10 @@ def _reported(message: AIMessage) -> int:
 
 def _fingerprint(message: BaseMessage) -> int | None:
     """A hash of all that is counted of a message; `None` where it holds what cannot be written out quickly."""
-    said = vars(message)
+    try:
+        said = vars(message)
+    except TypeError:
+        raise no_message(message) from None
     try:
         written = marshal.dumps(
             (

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from itertools import islice
 
-from langchain_ctxcompress.errors import ConfigError
+from langchain_ctxcompress.arguments import check_least, check_text
 from langchain_ctxcompress.tokens.encodings import BUNDLED_ENCODINGS, encoding_for
 
 BATCHED_FROM = 16_384
@@ -31,7 +31,11 @@ def count_tokens(text: str, model: str | None = None) -> int:
 
     Returns:
         The number of tokens; 0 for `""`.
+
+    Raises:
+        ConfigError: `text` or `model` is no text.
     """
+    check_text("text", text)
     return count_batch((text,), model)[0]
 
 
@@ -62,11 +66,10 @@ def truncate_to_tokens(text: str, max_tokens: int, model: str | None = None) -> 
         The text itself when it fits, else the longest front part found that does. Never half a character.
 
     Raises:
-        ConfigError: `max_tokens` is negative.
+        ConfigError: `max_tokens` is negative or no number, or `text` or `model` is no text.
     """
-    if max_tokens < 0:
-        msg = f"max_tokens is {max_tokens}: it must be 0 or more"
-        raise ConfigError(msg)
+    check_text("text", text)
+    check_least("max_tokens", max_tokens)
     if not text or not max_tokens:
         return ""
     encoding = encoding_for(model)
@@ -83,7 +86,12 @@ def truncate_to_tokens(text: str, max_tokens: int, model: str | None = None) -> 
 
 
 def estimate_tokens(text: str) -> int:
-    """A rough size without a tokeniser: a quarter of the characters, rounded up (C3)."""
+    """A rough size without a tokeniser: a quarter of the characters, rounded up (C3).
+
+    Raises:
+        ConfigError: It is no text.
+    """
+    check_text("text", text)
     return -(-len(text) // 4)
 
 

@@ -175,3 +175,11 @@ def test_g2_an_emergency_keeps_the_goal() -> None:
     tight = PrunerConfig.for_limit(first.tokens_after - 100)
     second = compressor.compress(first.messages, config=tight)
     assert GOAL.description in summary_of(second.messages)
+
+
+def test_g1_goals_of_a_snapshot_come_back_as_goals_and_others_as_they_were_saved() -> None:
+    snapshots = ContextCompressor(config=CONFIG).snapshots("s")
+    own = {"description": "Ship it.", "owner": "Ada"}
+    made = snapshots.create(exchanges(2), goals=[GOAL, own])
+    assert snapshots.restore(made).goals == [GOAL, own]
+    assert isinstance(snapshots.restore(made).goals[0], Goal)

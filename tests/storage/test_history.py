@@ -133,7 +133,7 @@ class TestArchive:
     @pytest.mark.parametrize("intruder", ["text", None, 5, {"role": "user", "content": "x"}, ("human", "x")])
     def test_what_is_no_message_is_refused_by_its_place_and_nothing_is_written(self, intruder: Any) -> None:
         store = WatchedStore()
-        with pytest.raises(InvalidMessagesError, match=f"1 is a {type(intruder).__name__}"):
+        with pytest.raises(InvalidMessagesError, match=f"1 of messages is a {type(intruder).__name__}"):
             history(store).append([HumanMessage("x", id="1"), intruder])
         assert store.ops == []
 
@@ -344,6 +344,8 @@ async def use(one: SessionHistory, again: SessionHistory) -> None:
     assert await again.acheckpoints() == [record]
     await asyncio.gather(*(one.aappend([HumanMessage("x", id=f"task {number}")]) for number in range(20)))
     assert len(await again.amessages()) == 42
+    assert (await again.ainfo()).messages == 42
+    assert await again.aget(["ai-7", "unknown", "human-0"]) == [exchanges(8)[15], exchanges(1)[0]]
     await one.aclear()
     assert await again.amessages() == []
 
