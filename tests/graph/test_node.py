@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, SystemMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, MessagesState, StateGraph
@@ -20,7 +20,7 @@ from langgraph.store.memory import InMemoryStore
 from pydantic import BaseModel
 
 from langchain_ctxcompress import CompressionNode, ConfigError, ContextCompressor, CtxCompressError, PrunerConfig, pin
-from langchain_ctxcompress.graph import CompressionState, session_of, update_by_id
+from langchain_ctxcompress.graph import CompressionState
 from tests.support.legality import is_summary, violations
 from tests.support.models import CheckingModel, ScriptedChatModel
 from tests.support.sizes import independent_tokens
@@ -275,41 +275,6 @@ def test_the_original_that_overwrote_the_summary_gives_way_to_it_again():
     again = CompressionNode(ContextCompressor(config=PrunerConfig.for_limit(LIMIT), store=compressor.store))
     state = add_messages(state, again.invoke({"messages": state}, config)["messages"])
     assert [(m.id, m.content) for m in state] == [*before, ("new", "and now?")]
-
-
-def test_update_by_id_keeps_a_parallel_write_and_the_order():
-    before = [HumanMessage(str(i), id=str(i)) for i in range(6)]
-    after = [before[0], HumanMessage("summary", id="1"), *before[4:]]
-    update = update_by_id(before, after)
-    assert add_messages(before, update) == after
-    written_meanwhile = [*before, AIMessage("of another branch", id="x")]
-    assert add_messages(written_meanwhile, update) == [*after, written_meanwhile[-1]]
-
-
-def test_update_by_id_writes_the_list_anew_where_something_is_put_in_between():
-    before = [HumanMessage("a", id="a"), AIMessage("", tool_calls=[{"name": "f", "args": {}, "id": "1"}], id="b")]
-    before.append(HumanMessage("c", id="c"))
-    after = [before[0], before[1], ToolMessage("none", tool_call_id="1", id="t"), before[2]]
-    assert add_messages(before, update_by_id(before, after)) == after
-
-
-def test_messages_without_ids_in_a_state_that_cannot_be_updated():
-    with pytest.raises(ConfigError, match="add_messages"):
-        update_by_id([HumanMessage("a")], [])
-
-
-@pytest.mark.parametrize(
-    ("configurable", "session"),
-    [
-        ({}, None),
-        ({"thread_id": "t"}, "t"),
-        ({"thread_id": 5, "checkpoint_ns": "compress:3c1d"}, "5"),
-        ({"thread_id": "t", "checkpoint_ns": "agent:1f|inner:2e|compress:3c"}, "t|agent|inner"),
-    ],
-)
-def test_session_of_a_run(configurable, session):
-    assert session_of({"configurable": configurable}) == session
-    assert session_of(None) is None
 
 
 def test_bad_states_and_arguments_are_named():

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import dataclasses
-import enum
 import json
 import math
-import sys
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any
 from uuid import UUID
 
-import ormsgpack
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langchain_core.documents import Document
 from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,
@@ -33,11 +27,8 @@ from langchain_core.messages import (
     SystemMessageChunk,
     ToolMessage,
     ToolMessageChunk,
-    message_to_dict,
 )
-from pydantic import BaseModel
 
-from langchain_ctxcompress.errors import InvalidMessagesError, RecordError
 from langchain_ctxcompress.messages import content_hash, pin
 from langchain_ctxcompress.storage import codec, decode_message, encode_message
 from langchain_ctxcompress.storage.codec import record_hash
@@ -93,21 +84,6 @@ EVERY_TYPE: list[BaseMessage] = [
     pin(HumanMessage("never", id="1")),
 ]
 OWN_KEYS = [value for name, value in vars(codec).items() if name.endswith("_KEY")]
-
-
-class Colour(enum.Enum):
-    RED = 1
-
-
-class Word(str):
-    """A text that is more than a text."""
-
-    __slots__ = ()
-
-
-class Unpicklable:
-    def __reduce__(self) -> Any:
-        raise RuntimeError("never")
 
 
 def through(message: BaseMessage) -> BaseMessage:
@@ -265,190 +241,6 @@ class TestRoundTrip:
         before = message.model_copy(deep=True)
         encode_message(message)
         assert message == before
-
-
-class TestOmitted:
-    @pytest.mark.parametrize(
-        ("value", "name"),
-        [
-            (object(), "builtins.object"),
-            (Colour.RED, "Colour"),
-            (Word("x"), "Word"),
-            (complex(1, 2), "builtins.complex"),
-            (Unpicklable(), "Unpicklable"),
-            (len, "builtin_function_or_method"),
-            (ValueError("x"), "builtins.ValueError"),
-        ],
-        ids=lambda value: type(value).__name__,
-    )
-    def test_what_cannot_be_held_is_named_and_costs_nothing_else(self, value: Any, name: str) -> None:
-        back = carried({"before": 1, "odd": [value], "after": b"x"})
-        assert (back["before"], back["after"]) == (1, b"x")
-        assert name in back["odd"][0][codec.OMITTED_KEY]
-
-    def test_the_words_of_the_message_are_whole(self) -> None:
-        message = ToolMessage("the words", tool_call_id="a", artifact=Unpicklable())
-        assert through(message).content == "the words"
-
-    def test_a_key_that_cannot_be_held(self) -> None:
-        assert codec.OMITTED_KEY in carried({Colour.RED: 1, (1, object()): 2})
-
-    def test_an_omitted_value_stays_omitted_in_the_next_journey(self) -> None:
-        once = carried(object())
-        assert carried(once) == once
-
-
-class Found(BaseModel):
-    """A result of a tool of the user's own."""
-
-    rows: list[Any] = []
-
-
-@dataclasses.dataclass
-class Hit:
-    """Another one."""
-
-    place: str
-    score: float
-
-
-class TestObjectsOfTheUsersOwn:
-    """They cannot come back without an import by name, and so do not come back as plain dicts in silence."""
-
-    @pytest.mark.parametrize("value", [Found(rows=[1, b"x"]), Hit("a", 0.5)], ids=["model", "dataclass"])
-    def test_it_is_named_beside_its_fields(self, value: Any) -> None:
-        back = carried({"before": 1, "found": [value]})
-        assert type(value).__name__ in back["found"][0][codec.OMITTED_KEY]
-        fields = back["found"][0][codec.FIELDS_KEY]
-        assert fields == (value.model_dump() if isinstance(value, BaseModel) else dataclasses.asdict(value))
-
-    def test_one_within_another(self) -> None:
-        back = carried(Found(rows=[Hit("a", 0.5)]))
-        assert back[codec.FIELDS_KEY]["rows"][0][codec.FIELDS_KEY] == {"place": "a", "score": 0.5}
-
-    def test_langchains_own_come_back(self) -> None:
-        documents = [Document("text", metadata={"page": 1}, id="d")]
-        assert carried(documents) == documents
-        assert type(carried(documents)[0]) is Document
-
-    def test_one_that_holds_another_of_the_users(self) -> None:
-        assert codec.OMITTED_KEY in carried(Document("text", metadata={"hit": Hit("a", 0.5)}))
-
-    def test_the_words_and_the_class_of_the_message_are_whole(self) -> None:
-        message = ToolMessage("3 rows", tool_call_id="a", artifact=Found(rows=[1]))
-        assert (type(through(message)), through(message).content) == (ToolMessage, "3 rows")
-        assert content_hash(through(message)) == content_hash(message)
-
-    @pytest.mark.parametrize("message", EVERY_TYPE, ids=lambda message: type(message).__name__)
-    def test_the_form_is_that_of_langchain(self, message: BaseMessage) -> None:
-        assert json.loads(encode_message(message)) == json.loads(json.dumps(message_to_dict(message)))
-
-
-class TestDepth:
-    @pytest.mark.parametrize("levels", [codec.DEEPEST + 1, 2_000, 100_000])
-    def test_what_lies_too_deep_is_named_and_costs_nothing_else(self, levels: int) -> None:
-        back = carried({"before": 1, "deep": nested(levels), "after": b"x"})
-        assert (back["before"], back["after"]) == (1, b"x")
-        deep, found = back["deep"], 0
-        while isinstance(deep, list):
-            deep, found = deep[0], found + 1
-        assert "levels deep" in deep[codec.OMITTED_KEY]
-        assert found == codec.DEEPEST - 1
-
-    def test_in_arguments_it_is_one_clear_error(self) -> None:
-        deep = AIMessage("", id="deep", tool_calls=[call("a", q=nested(100_000))])
-        with pytest.raises(InvalidMessagesError, match=r"'deep'.*nested too deeply"):
-            content_hash(deep)
-
-
-def nested(levels: int) -> Any:
-    value: Any = "bottom"
-    for _ in range(levels):
-        value = [value]
-    return value
-
-
-class TestDamage:
-    @pytest.mark.parametrize(
-        "text",
-        [
-            *["", "{", "null", "[]", "5", '"x"', "{}", '{"type": "human"}', '{"type": "human", "data": {}}'],
-            '{"type": "alien", "data": {"content": "x"}}',
-            '{"type": "tool", "data": {"content": "x"}}',
-        ],
-    )
-    def test_it_is_named(self, text: str) -> None:
-        with pytest.raises(RecordError, match="message 'm1' is damaged"):
-            decode_message(text, record="message 'm1'")
-
-    @pytest.mark.parametrize("cut", range(1, 120, 7))
-    def test_a_text_that_was_cut(self, cut: int) -> None:
-        text = encode_message(HumanMessage("x", id="1", response_metadata={"a": b"x"}))
-        with pytest.raises(RecordError):
-            decode_message(text[:-cut])
-
-    def with_artifact(self, envelope: object) -> str:
-        data = json.loads(encode_message(ToolMessage("x", tool_call_id="a")))
-        data["data"]["artifact"] = envelope
-        return json.dumps(data)
-
-    @pytest.mark.parametrize(
-        "envelope",
-        [
-            {codec.BINARY_KEY: ["msgpack", "!!"]},
-            {codec.BINARY_KEY: ["msgpack", ""]},
-            {codec.BINARY_KEY: ["pickle", base64.b64encode(b"cos\nsystem\n(S'true'\ntR.").decode()]},
-            {codec.BINARY_KEY: "x"},
-            {codec.INTEGER_KEY: "zz"},
-            {codec.PAIRS_KEY: [[{}, 1]]},
-            {codec.TUPLE_KEY: 5},
-            {codec.ESCAPED_KEY: 5},
-        ],
-    )
-    def test_a_damaged_envelope(self, envelope: object) -> None:
-        with pytest.raises(RecordError):
-            decode_message(self.with_artifact(envelope))
-
-
-class TestNothingIsImportedByName:
-    """A record can be written by whoever can write to the store; reading it must not run what it names."""
-
-    def read(self, kind: str, data: bytes) -> Any:
-        message = json.loads(encode_message(ToolMessage("x", tool_call_id="a")))
-        message["data"]["artifact"] = {codec.BINARY_KEY: [kind, base64.b64encode(data).decode()]}
-        back = decode_message(json.dumps(message))
-        assert isinstance(back, ToolMessage)
-        return back.artifact
-
-    @pytest.mark.parametrize("module", ["tests.storage.never_imported", "langchain_core.prompts.never_imported"])
-    @pytest.mark.parametrize("lc", [1, 2])
-    def test_json_of_langchain_is_not_read(self, module: str, lc: int) -> None:
-        named = {"lc": lc, "type": "constructor", "id": [*module.split("."), "Thing"], "kwargs": {}}
-        with pytest.raises(RecordError, match="'json' is no kind"):
-            self.read("json", json.dumps(named).encode())
-        assert module not in sys.modules
-
-    @pytest.mark.parametrize("code", range(6))
-    def test_an_extension_that_names_a_class(self, code: int, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        (tmp_path / "trap_module.py").write_text("raise SystemExit('imported')")
-        monkeypatch.syspath_prepend(tmp_path)
-        named = ormsgpack.packb(["trap_module", "Thing", "x", "y"])
-        try:
-            value = self.read("msgpack", ormsgpack.packb(ormsgpack.Ext(code, named)))
-        except RecordError:
-            value = None
-        assert "trap_module" not in sys.modules
-        assert value is None or isinstance(value, str | list | tuple)
-
-    def test_a_message_type_that_looks_like_a_path(self) -> None:
-        with pytest.raises(RecordError):
-            decode_message('{"type": "tests.storage.never_imported.Thing", "data": {"content": "x"}}')
-        assert "tests.storage.never_imported" not in sys.modules
-
-    def test_langchains_own_form_in_the_data_of_a_user_stays_data(self) -> None:
-        data = {"lc": 1, "type": "constructor", "id": ["os", "system"], "kwargs": {"command": "true"}}
-        assert carried(data) == data
-        assert carried({1: data}) == {1: data}
 
 
 def test_a_text_of_a_kind_of_its_own_keeps_what_it_says() -> None:
