@@ -131,7 +131,7 @@ def test_a_reducer_that_does_not_remove_is_named() -> None:
         ({"output_messages_key": "llm_input_messages"}, "mode='view' and llm_input_key of CompressionNode"),
         ({"soft_limit_tokens": 5}, "soft_limit_tokens: no such argument"),
         ({"modle": None}, "modle: no such argument; those of a compressor are model, config"),
-        ({"config": 8_000}, "config is a int: pass a PrunerConfig"),
+        ({"config": 8_000}, "config is 8000: it must be a PrunerConfig"),
     ],
 )
 def test_arguments_of_other_libraries_are_answered_with_ours(arguments: dict[str, Any], said: str) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import dropwhile
+from itertools import takewhile
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
 from langchain_ctxcompress.messages import MARK_KEY, content_hash, pin, summary_mark
 from langchain_ctxcompress.storage import CheckpointChain, CheckpointSummary, View, encode_message, summary_message
@@ -82,7 +82,9 @@ def only_for_legality(held: list[BaseMessage], view: list[BaseMessage], given: l
     rules = ("human-first", "call-after-words")
 
     def broken(messages: list[BaseMessage]) -> bool:
-        said = list(dropwhile(lambda m: isinstance(m, ToolMessage), messages))  # orphans in front are dropped elsewhere
+        front = sum(1 for _ in takewhile(lambda m: isinstance(m, SystemMessage | ToolMessage), messages))
+        said = [m for m in messages[:front] if not isinstance(m, ToolMessage)]  # orphans in front are dropped elsewhere
+        said += messages[front:]
         return any(line.startswith(rules) for line in violations(said, original=given))
 
     needed = (broken([message for message in view if message is not one]) for one in held)
