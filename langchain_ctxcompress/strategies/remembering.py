@@ -172,7 +172,7 @@ def restated(
         for kind in Ledger.KINDS
     }
     # What is asked again in a message that stays is read there, also where the replaced ones asked it too.
-    asked = [request for request in kept["requests"] if not request.sources or request.sources[-1] not in there]
+    asked = [request for request in kept["requests"] if request.sources[-1] not in there]
     kept["requests"] = _open_and_last_finished(asked)
     shown = joined.model_copy(update=kept)
     if said:
