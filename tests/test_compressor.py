@@ -29,6 +29,7 @@ from langchain_ctxcompress import (
     Reason,
     pin,
 )
+from langchain_ctxcompress.compressor import _say_defaults
 from langchain_ctxcompress.engine import CoolDown
 from langchain_ctxcompress.errors import ConfigError, InvalidMessagesError, StorageError, TokenCountError
 from tests.laws.judge import STRATEGIES, as_bytes
@@ -429,8 +430,6 @@ def test_what_is_no_config_is_named() -> None:
 
 
 def test_the_defaults_are_said_once_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    from langchain_ctxcompress.compressor import _say_defaults
-
     _say_defaults.cache_clear()
     with caplog.at_level(logging.INFO, logger="langchain_ctxcompress"):
         for _ in range(2):
@@ -470,8 +469,8 @@ def test_a_list_is_left_alone_only_while_it_is_known_small_and_without_goals() -
     assert brought.leaves_alone(messages, store=brought.store)
     assert not brought.leaves_alone(messages, store=InMemoryStore())
     for goal, alone in (((), True), (Goal(description="ship it"), False)):
-        own = ContextCompressor(config=CONFIG)
-        short = own.compress(exchanges(40), goal=goal).messages
+        own = ContextCompressor(config=PrunerConfig.for_limit(4_000))
+        short = own.compress(exchanges(90), goal=goal).messages
         own.compress(short)
         assert own.leaves_alone(short) is alone
 

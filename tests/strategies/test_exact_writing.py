@@ -9,7 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
 from langchain_ctxcompress import AgentCall
-from langchain_ctxcompress.ledger import Ledger
+from langchain_ctxcompress.ledger import Ledger, extract_records
 from langchain_ctxcompress.ledger.goal_set import GoalSet
 from langchain_ctxcompress.ledger.records import Request
 from langchain_ctxcompress.strategies import MiddleOut
@@ -28,6 +28,7 @@ from langchain_ctxcompress.strategies.rendering import (
     goals_section,
     read_summaries,
 )
+from langchain_ctxcompress.strategies.replacing import dropped
 from langchain_ctxcompress.strategies.summarising import AGAIN, WrittenSummary, write_summary
 from langchain_ctxcompress.summarize import CompressionTask, SummaryBudget, TaskFailure, TaskResult, extract_summary
 from langchain_ctxcompress.summarize.prompts import PROMPT_TOKENS
@@ -452,8 +453,6 @@ class TestRemembering:
 
     def test_no_room_is_room_for_rules_alone(self) -> None:
         rule = [HumanMessage(RULE, id="rule")]
-        from langchain_ctxcompress.ledger import extract_records
-
         _, text = restated(of(talk(2), limits(500, 900)), extract_records(rule), 1, -50)
         assert RULE in text
 
@@ -490,8 +489,6 @@ class TestDrafts:
     def test_the_next_rung_stands_on_what_the_last_one_left(self) -> None:
         summary, known = standing("one", "two")
         request = of([summary, *talk(4)], limits(500, 900), **known)
-        from langchain_ctxcompress.strategies.replacing import dropped
-
         draft = dropped(request, [1, 2], strategy="x", reason=Reason.TRUNCATED, ledger={})
         after = request.after(draft)
         assert (after.messages, after.sizes, after.next_number) == (draft.messages, draft.sizes, 4)
