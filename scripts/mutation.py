@@ -28,7 +28,15 @@ from scripts.mutants import Mutant, make_mutants
 
 WHERE = Path("mutants")
 COPIED = ("langchain_ctxcompress", "tests", "scripts", "docs", "examples", "benchmarks", "README.md", "pyproject.toml")
-ROOMS = ("tests/messages", "tests/strategies", "tests/test_compressor.py")
+ROOMS = (
+    "tests/messages",
+    "tests/strategies",
+    "tests/test_arguments.py",
+    "tests/test_compressor.py",
+    "tests/test_compressor_calls.py",
+    "tests/test_compressor_sessions.py",
+    "tests/test_plans.py",
+)
 OTHERS = ("tests/laws", "tests/engine")
 MARKS = "not slow and not realmodel"
 LEFT = ("survived", "unreached")
