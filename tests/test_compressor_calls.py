@@ -71,14 +71,11 @@ def test_both_doors_hand_on_all_that_they_are_given(monkeypatch: pytest.MonkeyPa
     assert handed(monkeypatch, lambda own: asyncio.run(own.acompress(messages, **CALL))) == given
 
 
-def test_so_do_plan_and_view(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_so_does_a_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     messages = exchanges(2)
     asked = {name: value for name, value in CALL.items() if name != "background"}
     assert handed(monkeypatch, lambda own: own.plan(messages, **asked)) == {"messages": messages, **asked}
     assert handed(monkeypatch, lambda own: asyncio.run(own.aplan(messages, **asked))) == {"messages": messages, **asked}
-    view = {"messages": messages, "session_id": "whose"}
-    assert handed(monkeypatch, lambda own: own.view(messages, session_id="whose")) == view
-    assert handed(monkeypatch, lambda own: asyncio.run(own.aview(messages, session_id="whose"))) == view
 
 
 def test_a_job_is_all_of_it() -> None:
