@@ -10,6 +10,7 @@ from typing import Literal
 
 from langchain_ctxcompress.arguments import check_text
 from langchain_ctxcompress.errors import ConfigError
+from langchain_ctxcompress.summarize.templating import template
 
 
 class Mode(StrEnum):
@@ -121,6 +122,4 @@ def resolve_mode(mode: str | SummaryMode) -> SummaryMode:
 @functools.cache
 def _own_mode(key: str) -> SummaryMode:
     """One of this package's own; each step asks for it, so its template is rendered once."""
-    from langchain_ctxcompress.summarize.prompts import template
-
     return SummaryMode(key, template(f"modes/{key}.j2").render().strip(), _PRESERVE[Mode(key)])

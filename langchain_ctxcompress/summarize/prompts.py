@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from langchain_ctxcompress.summarize.levels import SummaryBudget
 from langchain_ctxcompress.summarize.modes import Mode, SummaryMode, resolve_mode
-
-if TYPE_CHECKING:
-    from jinja2 import Template
+from langchain_ctxcompress.summarize.templating import template
 
 FOCUS_CHARS = 1_000
 """Characters of a focus that a model asked for, at most."""
@@ -135,18 +131,3 @@ def framed_focus(focus: str) -> str:
 def seal_of(*texts: str) -> str:
     """What the markers around data bear: a hash of the data, which so cannot contain it."""
     return hashlib.blake2b("\x1f".join(texts).encode("utf-8", "replace"), digest_size=6).hexdigest()
-
-
-@lru_cache(maxsize=16)
-def template(name: str) -> Template:
-    """A prompt's template, by the name of its file.
-
-    Args:
-        name: A file in `templates`.
-    """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    loader = PackageLoader("langchain_ctxcompress.summarize", "templates")
-    # The result is a prompt, not HTML, so nothing is escaped; what must not be mistaken for markup is sealed by a hash.
-    environment = Environment(loader=loader, autoescape=False, undefined=StrictUndefined, trim_blocks=True)  # noqa: S701
-    return environment.get_template(name)

@@ -7,7 +7,8 @@ from enum import StrEnum
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
-from langchain_ctxcompress.summarize.prompts import seal_of, template
+from langchain_ctxcompress.summarize.prompts import seal_of
+from langchain_ctxcompress.summarize.templating import template
 
 
 class CompressionLevel(StrEnum):
