@@ -16,6 +16,7 @@ from langgraph.store.memory import InMemoryStore
 
 from langchain_ctxcompress import (
     ChatModelSummariser,
+    CompressionNode,
     CompressionPlan,
     ContextCompressor,
     CtxCompressError,
@@ -281,3 +282,14 @@ def test_a_compressor_says_what_it_is_set_to() -> None:
     compressor = ContextCompressor(session_id="s", config=PrunerConfig.for_limit(8_000))
     assert repr(compressor).startswith("ContextCompressor(session_id='s', soft_limit_tokens=")
     assert "hard_limit_tokens=8000, store=InMemoryStore)" in repr(compressor)
+
+
+def test_a_result_and_a_node_are_shown_in_a_line() -> None:
+    compressor = ContextCompressor(config=CONFIG)
+    result = compressor.compress(exchanges(40))
+    shown = repr(result)
+    assert shown.startswith(
+        f"CompressionResult(outcome='applied', reason='compressed', tokens_before={result.tokens_before}"
+    )
+    assert shown.endswith(f"[{len(result.messages)} messages], checkpoint={result.checkpoint.checkpoint_id!r})")
+    assert repr(CompressionNode(compressor, mode="view")) == f"CompressionNode({compressor!r}, mode='view')"

@@ -60,7 +60,7 @@ class CompressionPlan:
     costs: CompressionCosts | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class CompressionResult:
     """What a compression did.
 
@@ -114,6 +114,15 @@ class CompressionResult:
     warnings: tuple[str, ...] = ()
     goals: tuple[Goal, ...] = ()
     costs: CompressionCosts | None = None
+
+    def __repr__(self) -> str:
+        """What was done, without the messages: they may be thousands."""
+        made = f", checkpoint={self.checkpoint.checkpoint_id!r}" if self.checkpoint else ""
+        return (
+            f"{type(self).__name__}(outcome={str(self.outcome)!r}, reason={str(self.reason)!r},"
+            f" tokens_before={self.tokens_before}, tokens_after={self.tokens_after},"
+            f" messages=[{len(self.messages)} messages]{made})"
+        )
 
     @property
     def changed(self) -> bool:

@@ -13,7 +13,6 @@ from langchain_core.runnables import RunnableConfig
 
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
-    from langchain.agents.middleware.internal_call_transformer import InternalCallTransformer
     from langchain.agents.middleware.types import ExtendedModelResponse, OmitFromOutput, PrivateStateAttr
 except ImportError as error:  # pragma: no cover - the tests install the extra
     missing = "CompressionMiddleware needs the extra: pip install 'langchain-ctxcompress[agents]'"
@@ -101,7 +100,6 @@ class CompressionMiddleware(AgentMiddleware[CompressionAgentState, Any, Any]):
     """
 
     state_schema = CompressionAgentState
-    transformers = (InternalCallTransformer,)
 
     def __init__(
         self,

@@ -105,6 +105,9 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
         self.overhead_tokens = overhead_tokens
         self.agent = agent
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.compressor!r}, mode={self.mode!r})"
+
     def invoke(self, input: Any, config: RunnableConfig | None = None, **_kwargs: Any) -> dict[str, Any]:  # noqa: A002
         """Compress the messages of a state.
 

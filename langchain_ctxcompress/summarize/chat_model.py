@@ -230,10 +230,13 @@ def call_within(seconds: float, call: Callable[[], T]) -> T:
 
 
 def _config() -> RunnableConfig:
-    """Marks the call as internal: its tokens do not appear in a graph's `messages` stream (law 10)."""
+    """Marks the call as internal: its tokens do not appear in a graph's `messages` stream (law 10).
+
+    The metadata are those of LangChain's own summarisation: what filters traces or events by them finds this, too.
+    """
     from langgraph.constants import TAG_NOSTREAM
 
-    return {"tags": [TAG_NOSTREAM, "ctxcompress"], "run_name": RUN_NAME}
+    return {"tags": [TAG_NOSTREAM, "ctxcompress"], "metadata": {"lc_source": "summarization"}, "run_name": RUN_NAME}
 
 
 def tell(on_done: TaskDone | None, place: int, result: TaskResult) -> TaskResult:

@@ -20,10 +20,12 @@ class Tags(BaseCallbackHandler):
     def __init__(self) -> None:
         self.seen: list[list[str]] = []
         self.names: list[str | None] = []
+        self.sources: list[object] = []
 
     def on_chat_model_start(self, *args: Any, tags: list[str] | None = None, **kwargs: Any) -> None:
         self.seen.append(tags or [])
         self.names.append(kwargs.get("name"))
+        self.sources.append((kwargs.get("metadata") or {}).get("lc_source"))
 
 
 def test_the_summariser_s_call_carries_the_tag_that_keeps_it_out_of_streams() -> None:
@@ -34,6 +36,7 @@ def test_the_summariser_s_call_carries_the_tag_that_keeps_it_out_of_streams() ->
     assert TAG_NOSTREAM in tags.seen[0]
     assert "ctxcompress" in tags.seen[0]
     assert tags.names == ["ctxcompress_summarise"]  # what a trace shows it as
+    assert tags.sources == ["summarization"]  # as of LangChain's own
 
 
 async def test_the_same_async() -> None:
