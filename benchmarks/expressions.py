@@ -1,6 +1,6 @@
 """How long each regular expression of the package takes for a text of 1 MB that is hard for it.
 
-    python -m benchmarks.expressions [--json benchmarks/records/expressions.json]
+    python -m benchmarks.expressions [--json benchmarks/records/expressions.json] [--page docs/reliability.md]
 
 The texts are made from the expressions themselves (`tests/fuzz/patterns.py`); those that took longest when they were
 short are tried at 64 kB and at 1 MB. Time is the processor's, of this thread.
@@ -14,10 +14,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+from benchmarks.reliability_page import with_expressions
 from tests.fuzz.patterns import Expression, Hard, all_expressions, hard_texts
 from tests.fuzz.test_regexes import seconds
 
 SHORT, LONG = 1 << 16, 1 << 20
+RECORD = "benchmarks/records/expressions.json"
 EACH = {"finditer", "findall", "split", "sub"}
 TRIED = 3
 """Texts of an expression that are tried at length."""
@@ -50,6 +52,7 @@ def measured(expression: Expression) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the record to a file")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="renew their section in the page on reliability")
     parser.add_argument("--only", default="", help="only expressions whose name contains this")
     options = parser.parse_args()
     rows = [measured(one) for one in all_expressions() if options.only in one.name]
@@ -57,10 +60,13 @@ def main() -> None:
     for row in rows[:40]:
         print(f"{row['ms']:8.1f} ms  {row['ms_64_kB']:7.2f} ms  {row['name']}  {row['matches']:,} × {row['text']!r}")
     print(f"{sum(row['ms'] < 100 for row in rows)} of {len(rows)} under 100 ms for 1 MB")
+    record = {"command": f"python -m benchmarks.expressions --json {RECORD}", "expressions": rows}
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
-        record = {"command": f"python -m benchmarks.expressions --json {options.json}", "expressions": rows}
         options.json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    if options.page:
+        page = with_expressions(options.page.read_text(encoding="utf-8"), record)
+        options.page.write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

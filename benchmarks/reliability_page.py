@@ -64,6 +64,18 @@ def page(rows: Sequence[Any], records: Path) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def with_expressions(text: str, record: dict[str, Any]) -> str:
+    """The page with what was measured of the expressions anew; all else in it stays.
+
+    Args:
+        text: The page.
+        record: What `benchmarks.expressions` wrote.
+    """
+    front, _, behind = text.partition("## Regular expressions\n")
+    rest = behind.partition("\n## ")[2]
+    return "\n\n".join([front.rstrip(), *_expressions(record), f"## {rest}"])
+
+
 def _table(rows: Sequence[Any]) -> str:
     lines = [
         "| fault | injected | what the user saw | lost | again with `python -m benchmarks.faults --only` |",

@@ -390,13 +390,17 @@ class TestEmergency:
 
     def test_what_stands_in_the_summary_message_is_merged_not_what_was_written_once(self) -> None:
         """A text that had aged is not had back by an emergency."""
-        summary, known = standing("short one", "short two")
+        summary, known = standing("The user asked for a depot in Leeds.\n" * 9, "They want a van in York.\n" * 9)
         written = tuple(one.model_copy(update={"text": self.TEXTS[0]}) for one in known["shown"])
         known |= {"shown": written, "head": written[-1]}
-        messages = [summary, *talk(1), HumanMessage("q", id="q")]
-        draft = outcome_of(Emergency(), of(messages, limits(10, 300, 10), **known))
-        assert not any("#W" in text for _, text in read_summaries(draft.messages[0].text))
-        assert all("#W" not in record.text for record in draft.checkpoints if record.level)
+        for over, sections in ((1, 2), (530, 1)):
+            draft = outcome_of(
+                Emergency(), of([summary, *talk(5)], limits(10, len(summary.text) + 501 - over, 10), **known)
+            )
+            texts = [text for _, text in read_summaries(draft.messages[0].text)]
+            assert len(texts) == sections
+            assert any("depot in Leeds" in text for text in texts)
+            assert not any("#W" in record.text for record in draft.checkpoints if record.level)
 
     def test_it_rolls_over_to_the_last_turns_and_keeps_the_summary_message(self) -> None:
         summary, known = standing("One thing.")

@@ -372,6 +372,13 @@ class TestClearTools:
         assert [clearing.repeated for clearing, _ in weighed.chosen][:3] == [True, True, False]
         assert all("given again in message t11" in clearing.marker for clearing, _ in weighed.chosen[:2])
 
+    def test_equal_calls_are_equal_whatever_the_order_of_their_arguments(self) -> None:
+        messages: list[BaseMessage] = [HumanMessage("Go.", id="task")]
+        for n in range(12):
+            args = {"a": 1, "b": 2} if n == 4 else {"b": 2, "a": 1} if n == 6 else {"n": n}
+            messages += look(n, "same".ljust(400) if n in (4, 6) else f"{n:03}".ljust(400, "o"), **args)
+        assert [one.place for one, _ in self.weigh(messages).chosen if one.repeated] == [10]
+
     def test_results_in_blocks_are_compared_by_what_they_hold(self) -> None:
         """Blocks that say the same are the same; a text that says what blocks would is not."""
         block = [{"type": "text", "text": "o" * 400, "raw": b"x"}]
