@@ -15,6 +15,9 @@ from langchain_ctxcompress.strategies import Reason
 
 logger = logging.getLogger("langchain_ctxcompress.compressor")
 
+EVENT_NAME = "ctxcompress"
+"""The name of the custom event, and the `type` of what the `custom` stream carries."""
+
 STARTED = "started"
 """What a step that starts work in the background says in its result's `detail`."""
 

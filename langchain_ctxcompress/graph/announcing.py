@@ -7,10 +7,7 @@ from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 
-from langchain_ctxcompress.engine.events import CompressionEvent
-
-EVENT_NAME = "ctxcompress"
-"""The name of the custom event, and the `type` of what the `custom` stream carries."""
+from langchain_ctxcompress.engine.events import EVENT_NAME, CompressionEvent
 
 
 class StepEvents:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -35,11 +36,28 @@ from langchain_ctxcompress.tokens import continues
 
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
+    from langgraph.store.base import BaseStore
 
 Mode = Literal["replace", "view"]
 
 _TOLD = (GOAL_KEY, SYSTEM_PROMPT_KEY, COMPACT_KEY)
 """What a state may say besides its messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One call of a node: the state and its messages, the run's config and runtime, what its thread has otherwise."""
+
+    state: Any
+    messages: list[BaseMessage]
+    config: RunnableConfig | None
+    runtime: Runtime[Any] | None
+    overrides: Overrides
+
+    @property
+    def store(self) -> BaseStore | None:
+        """The graph's store."""
+        return self.runtime.store if self.runtime else None
 
 
 class CompressionNode(Runnable[Any, dict[str, Any]]):
@@ -118,72 +136,57 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
         Returns:
             The update of the state; empty where nothing has to change.
         """
-        messages = messages_in(input, self.messages_key)
-        runtime = _runtime()
-        overrides = Overrides.of(config, runtime.context if runtime else None)
-        if self._nothing_to_do(input, messages, config, runtime, overrides):
+        step = self._step(input, config)
+        if self._nothing_to_do(step):
             return {}
-        settings = self._settings(input, messages, config, runtime, overrides)
-        result = self.compressor.compress(messages, **settings)
-        return self._update(input, messages, result, config, overrides)
+        return self._update(step, self.compressor.compress(step.messages, **self._settings(step)))
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_kwargs: Any) -> dict[str, Any]:  # noqa: A002
         """As `invoke`, without blocking the loop."""
-        messages = messages_in(input, self.messages_key)
+        step = self._step(input, config)
+        if self._nothing_to_do(step):
+            return {}
+        return self._update(step, await self.compressor.acompress(step.messages, **self._settings(step)))
+
+    def _step(self, state: Any, config: RunnableConfig | None) -> _Step:
         runtime = _runtime()
         overrides = Overrides.of(config, runtime.context if runtime else None)
-        if self._nothing_to_do(input, messages, config, runtime, overrides):
-            return {}
-        settings = self._settings(input, messages, config, runtime, overrides)
-        result = await self.compressor.acompress(messages, **settings)
-        return self._update(input, messages, result, config, overrides)
+        return _Step(state, messages_in(state, self.messages_key), config, runtime, overrides)
 
-    def _nothing_to_do(
-        self,
-        state: Any,
-        messages: list[BaseMessage],
-        config: RunnableConfig | None,
-        runtime: Runtime[Any] | None,
-        overrides: Overrides,
-    ) -> bool:
+    def _nothing_to_do(self, step: _Step) -> bool:
         """Whether the step is one of the many that need nothing and tell nothing: no settings and no result are made.
 
         Where goals, a prompt or a wish are there, the step is looked at in full.
         """
-        plain = self.mode == "replace" and overrides.none and self.goal is None and self._system_prompt.none
-        if not plain or any(value_in(state, key) for key in _TOLD) or focus_asked(state, messages) is not None:
+        state = step.state
+        plain = self.mode == "replace" and step.overrides.none and self.goal is None and self._system_prompt.none
+        if not plain or any(value_in(state, key) for key in _TOLD) or focus_asked(state, step.messages) is not None:
             return False
         return self.compressor.leaves_alone(
-            messages,
-            session_id=session_of(config),
+            step.messages,
+            session_id=session_of(step.config),
             overhead_tokens=self.overhead_tokens,
-            store=runtime.store if runtime else None,
+            store=step.store,
             background=self.background,
         )
 
-    def _settings(
-        self,
-        state: Any,
-        messages: list[BaseMessage],
-        config: RunnableConfig | None,
-        runtime: Runtime[Any] | None,
-        overrides: Overrides,
-    ) -> dict[str, Any]:
+    def _settings(self, step: _Step) -> dict[str, Any]:
         """How this state's list is compressed: the system prompt that goes with it counts as sent besides it."""
+        overrides = step.overrides
         settings = {"background": self.background, **overrides.arguments}
-        if (focus := focus_asked(state, messages)) is not None:
+        if (focus := focus_asked(step.state, step.messages)) is not None:
             settings = with_focus(settings, focus)
-        goals = goals_in(state, overrides.goal_or(self.goal))
-        prompt = self._system_prompt(goals or (), messages, state)
+        goals = goals_in(step.state, overrides.goal_or(self.goal))
+        prompt = self._system_prompt(goals or (), step.messages, step.state)
         return {
             "goal": goals,
             **settings,
             "overhead_tokens": self.overhead_tokens + self._size(prompt),
-            "session_id": session_of(config),
+            "session_id": session_of(step.config),
             "agent": self._agent(prompt),
             "config": overrides.config(self.compressor.config),
-            "store": runtime.store if runtime else None,
-            "events": StepEvents(config, runtime.stream_writer if runtime else None),
+            "store": step.store,
+            "events": StepEvents(step.config, step.runtime.stream_writer if step.runtime else None),
         }
 
     def _agent(self, prompt: str) -> AgentCall | None:
@@ -196,16 +199,10 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
     def _size(self, prompt: str) -> int:
         return self.compressor.count([SystemMessage(prompt)])[0] if prompt else 0
 
-    def _update(
-        self,
-        state: Any,
-        messages: list[Any],
-        result: CompressionResult,
-        config: RunnableConfig | None,
-        overrides: Overrides,
-    ) -> dict[str, Any]:
+    def _update(self, step: _Step, result: CompressionResult) -> dict[str, Any]:
+        state, messages = step.state, step.messages
         update: dict[str, Any] = {COMPACT_KEY: None} if flag_in(state) else {}
-        update |= goal_update(state, overrides.goal_or(self.goal), result.goals)
+        update |= goal_update(state, step.overrides.goal_or(self.goal), result.goals)
         prompt = self._system_prompt(result.goals, result.messages, state)
         if self.mode == "view":
             return {**update, self.llm_input_key: behind_system(result.messages, prompt), self.state_key: _said(result)}
@@ -215,10 +212,9 @@ class CompressionNode(Runnable[Any, dict[str, Any]]):
             return update
         if len(messages) == len(result.messages) and continues(messages, result.messages):
             return update
-        runtime = _runtime()
-        caution(self.compressor, config, runtime.store if runtime else None)
+        caution(self.compressor, step.config, step.store)
         changes = update_by_id(messages, result.messages)
-        if not claims.claim(config, self.messages_key, changes):
+        if not claims.claim(step.config, self.messages_key, changes):
             return update
         return {**update, self.messages_key: changes}
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from langchain_ctxcompress.engine.events import CompressionEvent, EventKind
+from langchain_ctxcompress.engine.events import EVENT_NAME, CompressionEvent, EventKind
 
 __all__ = ["CompressionEvent", "EventKind", "event_in"]
 
@@ -22,7 +22,7 @@ def event_in(chunk: Any) -> CompressionEvent | None:
     Args:
         chunk: One chunk of the stream, or the `data` of a custom event.
     """
-    if not isinstance(chunk, Mapping) or chunk.get("type") != "ctxcompress":
+    if not isinstance(chunk, Mapping) or chunk.get("type") != EVENT_NAME:
         return None
     try:
         return CompressionEvent.model_validate(dict(chunk))
