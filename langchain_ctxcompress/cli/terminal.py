@@ -20,8 +20,8 @@ from rich.text import Text
 from langchain_ctxcompress.errors import CtxCompressError
 
 PROGRAM = "ctxcompress"
-OK, STILL_TOO_LARGE, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
-"""Exit codes."""
+OK, STILL_TOO_LARGE, BAD_INPUT = 0, 1, 2
+"""Exit codes; typer gives 130 where a command is interrupted."""
 
 WIDTH = 1_000
 """Columns of a table that goes into a file or a pipe: no terminal says how wide it is, and a row is one line."""
