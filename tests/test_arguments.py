@@ -58,6 +58,7 @@ TEXTS: dict[str, Call] = {
     "message_id": lambda wrong: compressor().expand_message(wrong),
     "instructions": lambda wrong: compressor().compress(TALK, instructions=wrong),
     "query": lambda wrong: history().search(wrong),
+    "summary": ctx.parse_goal_markers,
     "system_prompt": lambda wrong: ctx.ActiveContext(5_000, system_prompt=wrong),
 }
 
@@ -137,6 +138,8 @@ OTHERS: dict[str, Call] = {
     "config    is": lambda wrong: compressor().compress(TALK, config=wrong or 3),
     "agent is": lambda wrong: compressor().plan(TALK, agent=wrong or 3),
     "store is": lambda wrong: compressor().plan(TALK, store=wrong or 3),
+    "goal is": lambda wrong: ctx.update_goal(wrong, ctx.parse_goal_markers("")),
+    "updates is": lambda wrong: ctx.update_goal(ctx.Goal(description="Ship it."), wrong),
     "checkpoint is": lambda wrong: active().add_checkpoint(wrong),
     "item 0 of checkpoints is": lambda wrong: snapshots().create(TALK, [wrong]),
     "goal 0 is": lambda wrong: snapshots().create(TALK, goals=[wrong]),

@@ -12,6 +12,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from langchain_ctxcompress.arguments import check_kind, check_text
+
 CheckpointStatus = Literal["pending", "in-progress", "completed"]
 ArtifactAction = Literal["created", "modified", "deleted"]
 
@@ -120,7 +122,11 @@ def parse_goal_markers(summary: str) -> GoalUpdates:
 
     Returns:
         The updates. Lines longer than 1,100 characters are no markers.
+
+    Raises:
+        ConfigError: It is no text.
     """
+    check_text("summary", summary)
     checkpoints: list[GoalCheckpoint] = []
     decisions: list[GoalDecision] = []
     artifacts: list[GoalArtifact] = []
@@ -171,7 +177,12 @@ def update_goal(goal: Goal, updates: GoalUpdates, *, now: datetime | None = None
 
     Returns:
         A new goal (the same one if nothing changes).
+
+    Raises:
+        ConfigError: An argument is of the wrong kind.
     """
+    check_kind("goal", goal, Goal, "a Goal")
+    check_kind("updates", updates, GoalUpdates, "what parse_goal_markers gives")
     moment = now or datetime.now(UTC)
     checkpoints = {same_text(step.text): step for step in goal.checkpoints}
     for step in updates.checkpoints:
