@@ -19,8 +19,9 @@ from langchain_ctxcompress.messages import ensure_ids, repair_messages
 from langchain_ctxcompress.strategies import ClearTools, CompressionDraft, CompressionRequest, Tools
 from langchain_ctxcompress.tokens import MessageCounter
 from tests.laws.judge import as_bytes, grown, illegal, lost, voice_lost
-from tests.support.conversations import PIXEL, agent_run, conversations, copied, exchanges
+from tests.support.conversations import agent_run, conversations, copied, exchanges
 from tests.support.legality import mark_kind
+from tests.support.scenes import PIXEL
 
 OUTPUT = "line of output with a number 12345\n" * 60
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
-from tests.support.conversations import PIXEL, conversations
+from tests.support.conversations import conversations
+from tests.support.scenes import PIXEL
 from tests.support.sizes import (
     IMAGE_TOKENS,
     MESSAGE_OVERHEAD,
