@@ -380,13 +380,24 @@ class TestEmergency:
         assert RULE in text
         assert '<earlier_conversation messages="4">' in text
 
-    def test_a_merged_checkpoint_keeps_to_its_room(self) -> None:
-        """What the summary message takes, less what is too much and less than which no summary is."""
-        request, draft = self.merged()
-        before = draft.actions[1].messages[0].text
-        over = len(before) + 500 - (request.config.hard_limit_tokens - 1)
-        ((_, said),) = read_summaries(draft.messages[0].text)
-        assert 0 < len(said) <= max(SMALLEST_SUMMARY, len(before) - over - SMALLEST_SUMMARY)
+    @pytest.mark.parametrize("ledger", ["", f"Rules\n- {RULE}"])
+    def test_a_merged_checkpoint_keeps_to_its_room(self, ledger: str) -> None:
+        """What the summary message takes, less what is too much, less than which no summary is, and less the ledger."""
+        total, sizes = len("\n".join(self.TEXTS)), set()
+        for over in range(total - 160, total + 60, 20):
+            request = self.request(over, ledger=ledger)
+            draft = outcome_of(Emergency(), request)
+            merged = [action for action in draft.actions if action.name == "checkpoints merged"]
+            if not merged or len(draft.actions) > 2:
+                continue
+            before, text = merged[0].messages[0].text, draft.messages[0].text
+            too_much = len(before) + 500 - (request.config.hard_limit_tokens - 1)
+            section = text.partition("<ledger>\n")[2].partition("\n</ledger>")[0]
+            ((_, said),) = read_summaries(text)
+            room = max(SMALLEST_SUMMARY, len(before) - too_much - SMALLEST_SUMMARY)
+            assert 0 < len(said) <= max(SMALLEST_SUMMARY, room - len(section)), over
+            sizes.add(len(said))
+        assert sizes
 
     def test_what_stands_in_the_summary_message_is_merged_not_what_was_written_once(self) -> None:
         """A text that had aged is not had back by an emergency."""
