@@ -17,7 +17,7 @@ from langchain_ctxcompress.strategies import Emergency, Ladder
 from langchain_ctxcompress.strategies.base import CompressionDraft, CompressionRequest, Reason, RungReport
 from langchain_ctxcompress.strategies.covering import covering
 from langchain_ctxcompress.strategies.cutting import cut_message
-from langchain_ctxcompress.strategies.emergency import SMALLEST_SUMMARY
+from langchain_ctxcompress.strategies.emergency import SMALLEST_SUMMARY, _compact_largest
 from langchain_ctxcompress.strategies.rendering import read_ledger, read_summaries, render_summary
 from langchain_ctxcompress.strategies.replacing import altered, dropped, reworded
 from tests.strategies.requests import LETTERS, outcome_of, request_for
@@ -258,6 +258,9 @@ class TestAltered:
         draft = self.cut(of([summary, *talk(3, 200)], limits(500, 900)), 2)
         assert draft.messages[0] is summary
         assert draft.checkpoints[0].shown == ()
+        shorter = summary.model_copy(update={"content": "short"})
+        request = of([summary, *talk(3, 200)], limits(500, 900))
+        assert altered(request, {0: shorter}, strategy="x", reason=Reason.EMERGENCY).messages[0] is shorter
 
     def test_nothing_changed_is_nothing_done(self) -> None:
         request = of(talk(3), limits(500, 900))
@@ -346,6 +349,16 @@ class TestEmergency:
         assert [text == was for (_, text), was in zip(first, self.TEXTS, strict=True)] == [False, True, True]
         assert [name for name, _ in first][1:] == ["c2", "c3"]
         assert [text == was for (_, text), was in zip(second, self.TEXTS, strict=True)][:2] == [False, False]
+
+    def test_where_the_largest_frees_enough_to_the_token_the_next_stays(self) -> None:
+        request = self.request(1)
+        first = _compact_largest(request, 1)
+        assert first is not None
+        freed = len(self.TEXTS[0]) - len(read_summaries(first.messages[0].text)[0][1])
+        for needed, stays in ((freed, True), (freed + 1, False)):
+            draft = _compact_largest(request, needed)
+            assert draft is not None
+            assert (read_summaries(draft.messages[0].text)[1][1] == self.TEXTS[1]) is stays
 
     def test_the_report_names_each_action_with_what_it_freed(self) -> None:
         request = self.request(1)

@@ -19,6 +19,7 @@ from langchain_core.messages import (
 )
 
 from langchain_ctxcompress import CompressionBand, ConfigError, ContextLimitError, PruneUrgency, pack_messages, pin
+from langchain_ctxcompress.errors import InvalidMessagesError
 from langchain_ctxcompress.storage import Quote
 from langchain_ctxcompress.strategies import ClearTools, CompressionDraft, Ladder, MiddleOut, Pack, TopDownTruncation
 from langchain_ctxcompress.strategies.ageing import AgeRule, age, checkpoint_name, merge_checkpoints
@@ -86,6 +87,10 @@ class TestPack:
             " raise it, shorten the system prompt, or unpin messages"
         )
         assert (caught.value.tokens, caught.value.limit) == (size, size - 1)
+
+    def test_what_is_no_message_is_named_by_its_place(self) -> None:
+        with pytest.raises(InvalidMessagesError, match=r"^item 1 of recent is a str"):
+            pack_messages(recent=[HumanMessage("x"), "y"], max_tokens=500)  # type: ignore[list-item]
 
     def test_what_is_told_is_rendered_in_its_order(self) -> None:
         (message,) = pack_messages(outline="Kyoto", summaries=["one", "", "three"], long_term="trains", max_tokens=500)

@@ -10,11 +10,13 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_ctxcompress.ledger import Ledger
 from langchain_ctxcompress.ledger.goal_set import GoalSet
 from langchain_ctxcompress.storage import Quote, summary_message
+from langchain_ctxcompress.strategies import MiddleOut
 from langchain_ctxcompress.strategies.base import CompressionDraft, CompressionRequest, Reason, RungReport
 from langchain_ctxcompress.strategies.remembering import Remembered, ledger_of, remember
 from langchain_ctxcompress.strategies.rendering import read_summaries, render_summary
 from langchain_ctxcompress.strategies.replacing import nothing_read, summarised
 from langchain_ctxcompress.strategies.summarising import WrittenSummary
+from tests.strategies.requests import outcome_of
 from tests.strategies.test_exact_drops import GOAL, RULE, ids, limits, of, standing, talk
 from tests.support.legality import is_summary
 
@@ -118,6 +120,23 @@ class TestSummarised:
                 config = limits(target, 9_900, target, **fields)
                 shown = len(replaced(of(request.messages, config, **known), [1, 2]).messages[0].text)
                 assert (shown == whole) is same, (ledger, target)
+
+
+def test_what_is_quoted_is_not_said_again_by_the_extractive_summary() -> None:
+    asked = "The depot in Leeds opens at nine on Monday."
+    messages = [
+        *talk(1),
+        HumanMessage(asked, id="ask"),
+        AIMessage("The one in York opens at ten.", id="did"),
+        *talk(30)[2:],
+    ]
+    said = []
+    for keep in (0, 2_000):
+        config = limits(3_000, 9_000, 3_000, keep_human_tokens=keep, ledger=False, recent_turns=2)
+        draft = outcome_of(MiddleOut(), of(messages, config))
+        said.append(draft.checkpoints[-1].text)
+    assert ["Leeds" in text for text in said] == [True, False]
+    assert all("York" in text for text in said)
 
 
 class TestNothingRead:
