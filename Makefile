@@ -4,7 +4,8 @@
 RUN := .venv/bin/python -m
 # The tests run on every core; `make test PARALLEL=0` runs them in one process, as a debugger wants it.
 PARALLEL ?= auto
-PYTEST := $(RUN) pytest --timeout 300 --numprocesses $(PARALLEL)
+# By file: what a module prepares for its tests is prepared once.
+PYTEST := $(RUN) pytest --timeout 300 --numprocesses $(PARALLEL) --dist loadfile
 BENCHMARKS := idle_step langgraph_step session_cost plan_apply strategies archive_scale checkpoint_size memory import_time latency
 QUICK := idle_step langgraph_step session_cost plan_apply strategies archive_scale checkpoint_size memory import_time
 IMPORTLINTER := .venv/bin/python -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'

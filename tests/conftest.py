@@ -30,11 +30,24 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.ge
 
 # A failing conversation of 400 messages is long to print; that must not hide what failed.
 LONG_EXAMPLE = "ignore:Generating overly large repr:hypothesis.errors.HypothesisWarning"
+WHOLE_SESSIONS = {"test_check_strategy.py", "test_matrix.py", "test_interrupted.py"}
+REPEATING = {"laws", "realdata", "fuzz", "support_tests"} | WHOLE_SESSIONS
 LOCAL_HOSTS = ("127.", "::1", "localhost")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("filterwarnings", LONG_EXAMPLE)
+
+
+@pytest.hookimpl(trylast=True)  # behind the one of Hypothesis, which marks its tests
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Coverage is of the examples: traced, what goes over the same lines again and again takes five times as long.
+
+    That is the properties, and the rooms whose tests are whole sessions.
+    """
+    for item in items:
+        if item.get_closest_marker("hypothesis") or REPEATING & set(item.path.parts):
+            item.add_marker(pytest.mark.no_cover)
 
 
 @pytest.fixture(scope="session", autouse=True)

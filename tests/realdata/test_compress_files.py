@@ -106,12 +106,17 @@ def uncovered(
 
 @pytest.mark.parametrize("path", FILES)
 @pytest.mark.parametrize(
-    "pins", [pytest.param(False, id="plain", marks=pytest.mark.slow), pytest.param(True, id="pinned")]
+    ("pins", "each"),
+    [
+        pytest.param(False, 1, id="plain", marks=pytest.mark.slow),
+        pytest.param(True, 1, id="pinned", marks=pytest.mark.slow),
+        pytest.param(True, 4, id="a fourth of them, pinned"),
+    ],
 )
-def test_every_conversation_through_the_api(path: Path, pins: bool) -> None:
+def test_every_conversation_through_the_api(path: Path, pins: bool, each: int) -> None:
     found: dict[str, list[str]] = {}
     smaller = 0
-    for recording in realdata.load(path):
+    for recording in realdata.load(path)[::each]:
         original = some_pinned(recording.with_ids()) if pins else recording.with_ids()
         before = [as_bytes(message) for message in original]
         store = InMemoryStore()
