@@ -13,7 +13,7 @@ from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.arguments import check_kind
 from langchain_ctxcompress.limits import PrunerConfig
-from langchain_ctxcompress.messages import check_list
+from langchain_ctxcompress.messages import require_list
 from langchain_ctxcompress.plans import A_CONFIG, Plans
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class ContextCompressor(Plans):
             InvalidMessagesError: Something in the list is no message.
             TokenCountError: A message cannot be counted.
         """
-        check_list(messages)
+        require_list(messages)
         return self._tools.count(messages)
 
     def count_text(self, text: str) -> int:

@@ -23,7 +23,7 @@ from langchain_ctxcompress.compressor import ContextCompressor
 from langchain_ctxcompress.doors import compressor_of
 from langchain_ctxcompress.errors import ConfigError
 from langchain_ctxcompress.ledger import Goal, Goals, read_goals
-from langchain_ctxcompress.messages import check_messages, ensure_ids, is_derived
+from langchain_ctxcompress.messages import ensure_ids, is_derived, require_messages
 from langchain_ctxcompress.storage import guard_messages
 
 P = ParamSpec("P")
@@ -173,7 +173,7 @@ class CompressedChatMessageHistory(BaseChatMessageHistory):
 
     def _fresh(self, stored: list[BaseMessage], messages: Sequence[BaseMessage]) -> list[BaseMessage]:
         """What is to be stored, with ids."""
-        check_messages(messages)
+        require_messages(messages)
         known = {message.id for message in stored}
         fresh: dict[str | int, BaseMessage] = {}
         for place, message in enumerate(messages):

@@ -17,12 +17,12 @@ from langchain_ctxcompress.errors import ConfigError, ContextLimitError
 from langchain_ctxcompress.limits.validation import Reducible, ValidationResult, validate_size
 from langchain_ctxcompress.messages import (
     MARK_KEY,
-    check_list,
-    check_messages,
     is_pinned,
     kind_of,
     newest_human,
     repair_messages,
+    require_list,
+    require_messages,
     split_turns,
 )
 from langchain_ctxcompress.storage import SCHEMA_VERSION, CheckpointSummary
@@ -263,9 +263,9 @@ def is_active_context(value: object) -> TypeGuard[ActiveContext]:
 
 
 def _sendable(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
-    check_list(messages)
+    require_list(messages)
     guard_prompt(list(messages))
-    check_messages(messages)
+    require_messages(messages)
     return list(messages)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.errors import InvalidMessagesError
-from langchain_ctxcompress.messages import check_list, check_messages
+from langchain_ctxcompress.messages import require_list, require_messages
 from langchain_ctxcompress.storage import guard_messages
 
 
@@ -22,9 +22,9 @@ def check_given(messages: Sequence[BaseMessage], start: int = 0) -> None:
         InvalidMessagesError: It is no list of messages.
         StorageBoundaryError: It holds what must not be sent.
     """
-    check_list(messages)
+    require_list(messages)
     guard_messages(messages, start=start)
-    check_messages(messages, start=start)
+    require_messages(messages, start=start)
     for place, message in enumerate(messages[start:], start):
         if message.type == "remove":
             msg = (

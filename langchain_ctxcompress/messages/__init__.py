@@ -1,12 +1,13 @@
 """What a conversation is: kinds, turns, legal boundaries, pins, identity, and text in and out of content blocks.
 
-The lowest room. It knows LangChain's messages and nothing else of this package but its errors: no sizes, no limits, no
-storage. Everything in it is a pure function of the messages it is given, and never changes them.
+The lowest room. It knows LangChain's messages and nothing else of this package but `errors` and `arguments`:
+no sizes, no limits, no storage. Everything in it is a pure function of the messages it is given, and never
+changes them.
 """
 
 from langchain_ctxcompress.messages.boundaries import Boundaries, dividers, is_only_reasoning
 from langchain_ctxcompress.messages.calls import CallKey, answer_of, call_name, calls_of
-from langchain_ctxcompress.messages.checking import check_list, check_messages, no_message
+from langchain_ctxcompress.messages.checking import no_message, require_list, require_messages
 from langchain_ctxcompress.messages.content import apply_compressed_content, block_text, extract_text_content
 from langchain_ctxcompress.messages.identity import (
     content_hash,
@@ -45,8 +46,6 @@ __all__ = [
     "block_text",
     "call_name",
     "calls_of",
-    "check_list",
-    "check_messages",
     "content_hash",
     "count_turns",
     "derived_id",
@@ -66,6 +65,8 @@ __all__ = [
     "original_hash",
     "pin",
     "repair_messages",
+    "require_list",
+    "require_messages",
     "split_turns",
     "summary_mark",
     "unpin",

@@ -22,7 +22,7 @@ def no_message(value: object, name: str = "message") -> InvalidMessagesError:
     )
 
 
-def check_list(messages: object, name: str = "messages") -> None:
+def require_list(messages: object, name: str = "messages") -> None:
     """Refuse what is no list; what is in it is not looked at.
 
     Raises:
@@ -33,7 +33,7 @@ def check_list(messages: object, name: str = "messages") -> None:
         raise InvalidMessagesError(msg)
 
 
-def check_messages(messages: Sequence[object], name: str = "messages", *, start: int = 0) -> None:
+def require_messages(messages: Sequence[object], name: str = "messages", *, start: int = 0) -> None:
     """Refuse what is no list of messages.
 
     Args:
@@ -44,7 +44,7 @@ def check_messages(messages: Sequence[object], name: str = "messages", *, start:
     Raises:
         InvalidMessagesError: It is no list, or something in it is no message; the error says where.
     """
-    check_list(messages, name)
+    require_list(messages, name)
     for place, message in enumerate(messages[start:], start):
         if not isinstance(message, BaseMessage):
             raise no_message(message, f"item {place} of {name}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.messages.calls import CallKey, answer_of, calls_of, open_calls, take
-from langchain_ctxcompress.messages.checking import check_list
+from langchain_ctxcompress.messages.checking import require_list
 from langchain_ctxcompress.messages.kinds import kind_of
 from langchain_ctxcompress.messages.marks import is_pinned, is_summary
 
@@ -81,7 +81,7 @@ def split_turns(messages: Sequence[BaseMessage], sizes: Sequence[int] | None = N
     Raises:
         InvalidMessagesError: It is no list of messages.
     """
-    check_list(messages)
+    require_list(messages)
     # Told once for the whole list: asked of each turn, it takes as long as all else.
     pins = {place for place, message in enumerate(messages) if is_pinned(message)}
     summaries = {place for place, message in enumerate(messages) if is_summary(message)}

@@ -14,7 +14,7 @@ from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.arguments import check_ids, check_least, check_text
 from langchain_ctxcompress.errors import ConfigError, DamagedHistoryError, RecordError
-from langchain_ctxcompress.messages import check_messages, ensure_ids, is_derived
+from langchain_ctxcompress.messages import ensure_ids, is_derived, require_messages
 from langchain_ctxcompress.storage.branches import BEGINNING, Branch, BranchTree, followed, said
 from langchain_ctxcompress.storage.checkpoints import CheckpointStore
 from langchain_ctxcompress.storage.entries import Entry, Revision, Said
@@ -72,7 +72,7 @@ class HistoryRoutines:
         self, messages: Sequence[BaseMessage], *, after: str | None = None, whole: bool = False
     ) -> StoreSteps[int]:
         """The routine behind `append`; `whole` says that the list begins where the conversation does."""
-        check_messages(messages)
+        require_messages(messages)
         own = [message for message in messages if not is_derived(message)]
         # A message without an id is told from an equal one before it by the message that it follows.
         identified = ensure_ids(own, f"{self.session_id}\x1f{self._last_id}")

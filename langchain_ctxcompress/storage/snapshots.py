@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from langchain_ctxcompress.arguments import check_kind, check_least
 from langchain_ctxcompress.errors import ConfigError, RecordError, SnapshotNotFoundError, describe
-from langchain_ctxcompress.messages import check_messages, ensure_ids
+from langchain_ctxcompress.messages import ensure_ids, require_messages
 from langchain_ctxcompress.storage.codec import record_hash
 from langchain_ctxcompress.storage.history import SessionHistory
 from langchain_ctxcompress.storage.keys import SessionKeys
@@ -304,7 +304,7 @@ class SnapshotStore:
         self, messages: Sequence[BaseMessage], apart: Collection[str]
     ) -> StoreSteps[Sequence[BaseMessage]]:
         """Archive the originals; returns all messages as they are archived: with ids, and redacted."""
-        check_messages(messages)
+        require_messages(messages)
         archived = [self._redactor.message(message) for message in ensure_ids(messages, self.session_id)]
         originals = [message for message in archived if message.id not in apart]
         yield from self._history.append_steps(originals, whole=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import BaseMessage
 
-from langchain_ctxcompress.messages import apply_compressed_content, check_messages, split_turns
+from langchain_ctxcompress.messages import apply_compressed_content, require_messages, split_turns
 from langchain_ctxcompress.strategies.band_mapping import DEFAULT_BANDS, CompressionBand, map_turns_to_bands
 from langchain_ctxcompress.strategies.band_tasks import (
     MIN_TOKENS,
@@ -272,7 +272,7 @@ class _Job:
         on_progress: Progress | None,
     ) -> None:
         check_settings(attempts=attempts)
-        check_messages(messages)
+        require_messages(messages)
         turns = split_turns(messages)
         mapping = map_turns_to_bands(turns, bands)
         tasks = create_compression_tasks(messages, turns, mapping, min_tokens, timeout=timeout)

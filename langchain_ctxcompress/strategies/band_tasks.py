@@ -16,12 +16,12 @@ from langchain_ctxcompress.messages import (
     ConversationTurn,
     MessageKind,
     apply_compressed_content,
-    check_messages,
     extract_text_content,
     is_derived,
     is_pinned,
     kind_of,
     newest_human,
+    require_messages,
 )
 from langchain_ctxcompress.strategies.band_mapping import TurnBandMapping
 from langchain_ctxcompress.summarize import TARGET_SHARE, CompressionLevel, TaskFailure, TaskStatus
@@ -111,7 +111,7 @@ def create_compression_tasks(
         InvalidMessagesError: Something in the list is no message.
     """
     check_settings(min_tokens=min_tokens, timeout=timeout)
-    check_messages(messages)
+    require_messages(messages)
     check_kind("mapping", mapping, Sequence, "a list, as map_turns_to_bands gives")
     newest = set(newest_human(messages))
     tasks: list[BandTask] = []
@@ -218,7 +218,7 @@ def apply_compression_results(messages: Sequence[BaseMessage], results: Iterable
         InvalidMessagesError: Something in the list is no message.
         ConfigError: Something in `results` is no task.
     """
-    check_messages(messages)
+    require_messages(messages)
     check_kind("results", results, Iterable, "a list of BandTasks")
     changed = list(messages)
     for place, task in places_of(messages, results):

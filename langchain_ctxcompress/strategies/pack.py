@@ -18,7 +18,7 @@ from langchain_ctxcompress.limits import (
     create_context_tier,
     pack_context,
 )
-from langchain_ctxcompress.messages import check_list, check_messages, is_summary, kind_of, repair_messages
+from langchain_ctxcompress.messages import is_summary, kind_of, repair_messages, require_list, require_messages
 from langchain_ctxcompress.storage import guard_prompt
 from langchain_ctxcompress.strategies.base import CompressionRequest, CompressionStrategy, Steps
 from langchain_ctxcompress.strategies.emergency import Emergency
@@ -106,12 +106,12 @@ def pack_messages(
         TokenCountError: A message cannot be counted.
     """
     check_least("max_tokens", max_tokens)
-    check_list(recent, "recent")
+    require_list(recent, "recent")
     if isinstance(summaries, str):
         msg = "summaries is one text: it must be a list of texts, oldest first"
         raise ConfigError(msg)
     guard_prompt((system, outline, tuple(summaries), long_term, tuple(recent)))
-    check_messages(recent, "recent")
+    require_messages(recent, "recent")
     for name, text in (("system", system), ("outline", outline), ("long_term", long_term)):
         check_text(name, text)
     count = MessageCounter(model)
