@@ -37,6 +37,7 @@ from langchain_ctxcompress.ledger.goals import (
     parse_goal_markers,
     update_goal,
 )
+from langchain_ctxcompress.ledger.masking import CHANGED
 from langchain_ctxcompress.ledger.merge import merge
 from langchain_ctxcompress.ledger.proposals import Proposal, finish, split_reply, take_up
 from langchain_ctxcompress.ledger.records import (
@@ -51,7 +52,7 @@ from langchain_ctxcompress.ledger.records import (
     Superseded,
     ValueRecord,
 )
-from langchain_ctxcompress.ledger.render import CHANGED, escape, render
+from langchain_ctxcompress.ledger.render import escape, render
 from langchain_ctxcompress.ledger.values import FoundValue, find_values
 
 __all__ = [

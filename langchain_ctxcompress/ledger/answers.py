@@ -67,6 +67,8 @@ class LedgerDraft:
     """Stems of the calls that were carried out since the newest human message."""
     done: list[Done] = field(default_factory=list)
     """What was done, answer by answer."""
+    opening: Fact | None = None
+    """The short answer of the first message, to a question that was asked before."""
     last_finished: int = -1
     """The greatest place of a finished request."""
 

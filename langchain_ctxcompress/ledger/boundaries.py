@@ -125,7 +125,9 @@ def _ends_sentence(text: str, start: int, mark: int, end: int, *, cased: bool) -
         return mark - start > _LONG or min(front, behind) >= _LEAST_PART
     if plain(following).rstrip(".,") in _TRAILING and following[:1].isupper() and following.endswith("."):
         return False
-    if text[mark] != "." or text[mark - 1 : mark] == ".":
+    if text[mark] == "…" or (text[mark] == "." and text[mark - 1 : mark] == "."):
+        return not (cased and following[:1].islower())
+    if text[mark] != ".":
         return True
     before = _word_before(text, max(start, mark - 24), mark)
     return not before or not _goes_on(before, text, mark, end, following, cased=cased)

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 
 from langchain_ctxcompress.ledger.lexicon import content_stems
+from langchain_ctxcompress.ledger.masking import CHANGED, mask_superseded
 from langchain_ctxcompress.ledger.records import Ledger, LedgerRecord, Superseded
-from langchain_ctxcompress.ledger.render import CHANGED, escape, mask_superseded
+from langchain_ctxcompress.ledger.render import escape
 from langchain_ctxcompress.ledger.values import FoundValue, find_values
 from langchain_ctxcompress.ledger.voice import split_sentences
 from langchain_ctxcompress.ledger.words.any_of import any_of

@@ -9,37 +9,33 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.ledger.answers import SCANNED, LedgerDraft, read_answer, read_result
-from langchain_ctxcompress.ledger.clauses import clauses
 from langchain_ctxcompress.ledger.fields import Field, read_fields
+from langchain_ctxcompress.ledger.lasting_clauses import LONG_MOMENT, SIGNS_OF_WORD, TOLD, Heard, lasting_clauses
 from langchain_ctxcompress.ledger.lexicon import content_stems, read
 from langchain_ctxcompress.ledger.merge import settle
 from langchain_ctxcompress.ledger.records import Fact, Ledger, Request, Rule, Superseded, ValueRecord
+from langchain_ctxcompress.ledger.replies import answered, is_short_answer, question_of
 from langchain_ctxcompress.ledger.request_status import reply_of, request_weight, shorten_request
 from langchain_ctxcompress.ledger.statements import FACT_WEIGHT, Judgement, judge
 from langchain_ctxcompress.ledger.subjects import measured_things, subject_of, subject_of_key
+from langchain_ctxcompress.ledger.taking_back import taken_back
 from langchain_ctxcompress.ledger.tasks import MOST_TEXT, main_stems, may_be_carried_out, told_weight, with_terms
 from langchain_ctxcompress.ledger.values import FoundValue
 from langchain_ctxcompress.ledger.voice import Sentence, sentences
-from langchain_ctxcompress.ledger.words.people import PEOPLE
 from langchain_ctxcompress.messages import content_hash, extract_text_content, is_derived, is_summary, kind_of
 
 _FEW_WORDS = 6
-_SURE_AS_A_WHOLE = 0.5
-_SURE_CLAUSE = 0.6
-_LONG, _LONG_MOMENT, _SIGNS_OF_WORD = 16, 9, 2.5
-"""Words of a sentence whose clauses are looked at one by one, and of one that is worth little as a whole."""
-
-_LEAST_CLAUSE, _LEAST_TOPIC = 4, 2
-_TOLD_FOR_GOOD = ("scope", "universal", "must", "prefer", "norm", "not")
 _PERMISSION = 0.5
-_TOLD = 0.3
+_INSTEAD = 0.85
+"""What is said in the place of something that was taken back."""
+
 _LOOSE = frozenset({"quantity", "percent", "time"})
 _SENTENCES_OF_MESSAGE = 200
 _TASKS_OF_MESSAGE = 20
@@ -48,23 +44,11 @@ _WHOLE = 600
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a human message stands: its id, and its position."""
+    """Where a human message stands: its id, its position, and the question in front of it; `None`: not known here."""
 
     source: str
     order: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Heard:
-    """How many messages say each stem, and the stems of the one that answers: an echo does not make a topic."""
-
-    messages: Counter[str]
-    echo: frozenset[str]
-
-    def novelty(self, content: Sequence[str]) -> float:
-        """The share of topic stems that no other message says."""
-        fresh = sum(1 for word in content if self.messages[word] - (word in self.echo) <= 1)
-        return fresh / len(content) if content else 0.0
+    asked: str | None = ""
 
 
 def extract_records(messages: Sequence[BaseMessage]) -> Ledger:
@@ -90,7 +74,8 @@ def extract_records(messages: Sequence[BaseMessage]) -> Ledger:
         source = message.id or content_hash(message)
         if kind == "human":
             echo = _answer_stems(messages, stems, index)
-            _read_human(draft, extract_text_content(message), _Place(source, index), _Heard(heard, echo))
+            asked = question_of(messages[index - 1]) if index else None
+            _read_human(draft, extract_text_content(message), _Place(source, index, asked), Heard(heard, echo))
         elif kind == "ai":
             read_answer(draft, messages, index, source)
         elif kind == "tool":
@@ -107,6 +92,8 @@ def extract_records(messages: Sequence[BaseMessage]) -> Ledger:
             first_reply=draft.first_reply,
             asked_before=draft.asked_before,
             done=tuple(draft.done),
+            asking=question_of(messages[-1]) if messages else "",
+            opening=draft.opening,
             parts=(_part_name(messages),) if messages else (),
             heard=dict(heard),
         )
@@ -131,7 +118,7 @@ def _answer_stems(messages: Sequence[BaseMessage], stems: list[frozenset[str]], 
     return stems[after] if after < len(messages) and kind_of(messages[after]) == "ai" else frozenset()
 
 
-def _read_human(draft: LedgerDraft, text: str, place: _Place, heard: _Heard) -> None:
+def _read_human(draft: LedgerDraft, text: str, place: _Place, heard: Heard) -> None:
     fields = read_fields(text)
     if fields:
         _add_fields(draft, fields, place)
@@ -141,39 +128,31 @@ def _read_human(draft: LedgerDraft, text: str, place: _Place, heard: _Heard) -> 
         reply = reply_of(judgements)
         draft.first_reply = reply if draft.first_reply == "none" else draft.first_reply
         draft.go_on(complains=reply == "not_done")
+    answers = len(said) == 1 and place.asked != "" and is_short_answer(judgements[0])
+    if answers:
+        _add_answer(draft, judgements[0], place)
     for sentence, judgement in zip(said, judgements, strict=True):
-        within = _lasting_clauses(sentence, judgement, heard)
-        _add_statement(draft, judgement, place, values_alone=bool(within))
+        within = lasting_clauses(sentence, judgement, heard)
+        _add_statement(draft, judgement, place, values_alone=bool(within) or (answers and bool(place.asked)))
         for clause in within:
             _add_statement(draft, clause, place)
     _add_request(draft, said, judgements, place, heard)
 
 
-def _lasting_clauses(sentence: Sentence, judged: Judgement, heard: _Heard) -> list[Judgement]:
-    """The clauses of a long sentence that hold for longer than it does as a whole: what is told for good in a request.
-
-    A clause has less around it that would show what it is: it must say more to be a rule than a sentence must.
-    """
-    size = len(judged.reading.words) / (_SIGNS_OF_WORD if judged.reading.unspaced else 1)
-    long = size > (_LONG_MOMENT if judged.weight < _TOLD else _LONG)
-    asks = judged.text.endswith(("?", "？", "؟"))  # also a question by which something is told for good
-    whole = 0.0 if asks else judged.weight
-    if (judged.kind == "rule" and not asks) or sentence.bullet or whole >= _SURE_AS_A_WHOLE or not long:
-        return []
-    found: list[Judgement] = []
-    for clause in clauses(sentence):
-        reading = read(clause.told.spoken)
-        if not (
-            reading.has(*_TOLD_FOR_GOOD, "self", "hold", "wide") or not PEOPLE.isdisjoint(reading.words[:_LEAST_CLAUSE])
-        ):
-            continue
-        told = judge(clause.told, heard.novelty(reading.content))
-        fit = len(reading.words) >= _LEAST_CLAUSE and len(reading.content) >= _LEAST_TOPIC and not told.question
-        lasts = told.trait or told.kind == "rule" or told.reading.has(*_TOLD_FOR_GOOD, "wide")
-        if fit and told.weight > max(whole, _TOLD) and lasts:
-            sure = told.kind == "rule" and told.weight >= _SURE_CLAUSE
-            found.append(replace(told, text=clause.text, kind="rule" if sure else "fact"))
-    return found
+def _add_answer(draft: LedgerDraft, judged: Judgement, place: _Place) -> None:
+    """A short answer, with its question; where that was asked before this stretch, `merge` knows it."""
+    fact = Fact(
+        text=judged.text,
+        sources=(place.source,),
+        order=place.order,
+        weight=judged.weight,
+        key=judged.about,
+        slots=tuple(dict.fromkeys(value.value for value in judged.values)),
+    )
+    if place.asked:
+        draft.statements.append(answered(fact, place.asked))
+    else:
+        draft.opening = fact
 
 
 def _add_statement(draft: LedgerDraft, judged: Judgement, place: _Place, *, values_alone: bool = False) -> None:
@@ -184,6 +163,8 @@ def _add_statement(draft: LedgerDraft, judged: Judgement, place: _Place, *, valu
         if value.value not in replaced:
             _add_user_value(draft, judged, value, replaced.values(), place)
     kind = judged.kind
+    if behind := taken_back(judged.text):
+        kind, weight = (kind if kind == "rule" else "fact"), max(weight, _INSTEAD)
     if kind == "moment" and judged.about and judged.takes_back == "permits":
         kind, weight = "fact", max(weight, _PERMISSION)
     elif kind == "moment" and judged.about and judged.takes_back == "forgets":
@@ -193,12 +174,15 @@ def _add_statement(draft: LedgerDraft, judged: Judgement, place: _Place, *, valu
     if kind == "moment" and judged.update and said_values and not judged.reading.has("ask", "want"):
         kind, weight = "fact", max(weight, FACT_WEIGHT)
     if judged.definite and not judged.question and any(value.kind not in _LOOSE for value in judged.values):
-        kind, weight = (kind if kind == "rule" else "fact"), max(weight, _TOLD)
+        kind, weight = (kind if kind == "rule" else "fact"), max(weight, TOLD)
     if kind == "moment" and not judged.question and judged.takes_back == "" and _tells_a_value(judged, said_values):
         # Little on its own, yet it may give anew what an earlier message said: what is known of that decides.
         kind, weight = "fact", min(weight, FACT_WEIGHT)
     if kind == "moment" or values_alone:
         return
+    if behind:
+        said = Superseded(text=" ".join(behind), key=behind, order=place.order, whole=True, sources=(place.source,))
+        draft.superseded.append(said)
     record: dict[str, Any] = {
         "text": judged.text,
         "sources": (place.source,),
@@ -207,7 +191,7 @@ def _add_statement(draft: LedgerDraft, judged: Judgement, place: _Place, *, valu
         "key": judged.about,
         "slots": said_values,
         "update": judged.update,
-        "takes_back": judged.takes_back,
+        "takes_back": "" if behind else judged.takes_back,
         "definite": judged.definite,
         "subject": judged.subject,
         "verb": judged.verb,
@@ -217,7 +201,7 @@ def _add_statement(draft: LedgerDraft, judged: Judgement, place: _Place, *, valu
 
 def _tells_a_value(judged: Judgement, values: Sequence[str]) -> bool:
     """Whether a sentence that is worth little as a whole is short, and gives a value or a change of what it names."""
-    short = len(judged.reading.words) <= (_LONG_MOMENT * _SIGNS_OF_WORD if judged.reading.unspaced else _LONG_MOMENT)
+    short = len(judged.reading.words) <= (LONG_MOMENT * SIGNS_OF_WORD if judged.reading.unspaced else LONG_MOMENT)
     return bool(values or judged.update) and bool(judged.about) and short and not judged.reading.has("ask", "want")
 
 
@@ -277,7 +261,7 @@ def _add_fields(draft: LedgerDraft, fields: list[Field], place: _Place) -> None:
             text="; ".join(f"{each.name}: {each.value}" for each in fields),
             sources=(place.source,),
             order=place.order,
-            weight=_TOLD,
+            weight=TOLD,
             key=tuple(sorted({stem for _, stems in subjects for stem in stems})),
             slots=tuple(dict.fromkeys(each.value for each in fields)),
             definite=True,
@@ -299,7 +283,7 @@ def _add_fields(draft: LedgerDraft, fields: list[Field], place: _Place) -> None:
 
 
 def _add_request(
-    draft: LedgerDraft, said: list[Sentence], judgements: list[Judgement], place: _Place, heard: _Heard
+    draft: LedgerDraft, said: list[Sentence], judgements: list[Judgement], place: _Place, heard: Heard
 ) -> None:
     """The request of a message, with its terms; and what else in it may be a request, if it is carried out."""
     best = -1
@@ -325,7 +309,7 @@ def _request(
     judgements: list[Judgement],
     taken: range,
     place: _Place,
-    heard: _Heard,
+    heard: Heard,
     *,
     weight: float,
     best: int,

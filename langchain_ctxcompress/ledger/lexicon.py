@@ -39,6 +39,8 @@ _SIMPLIFIED = str.maketrans(
 # Single words of these groups are nouns and verbs that also say what a sentence is about ("budget", "deadline").
 _TOPICAL = frozenset({"limit", "goal", "rulehead", "state", "decide", "prefer", "done", "trouble", "hold", "norm"})
 _STEM_LENGTH = 6
+_LEAST_GERUND = 5
+"""Letters of a word that ends in "-ing" and is none of "bring", "king" and "thing"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,9 @@ def split_words(text: str) -> list[str]:
 def stem(word: str) -> str:
     """A crude stem that holds across inflections of many languages: possessive and plural cut, then a prefix."""
     base = word.split("'", 1)[0] if word.endswith("'s") else word
+    if len(base) > _LEAST_GERUND and base.endswith("ing") and base.isascii():
+        doubled = len(base) > _LEAST_GERUND + 1 and base[-4] == base[-5] and base[-4] not in "ls"  # "running"
+        base = base[: -4 if doubled else -3]
     if len(base) > 3 and base[-1] == "s" and base[-2] not in "su":
         base = base[:-1]
     if len(base) <= _STEM_LENGTH:

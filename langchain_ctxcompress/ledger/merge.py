@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from operator import itemgetter
 
 from langchain_ctxcompress.ledger.records import ArtifactRecord, DecisionRecord, Done, Ledger, Request, Superseded
+from langchain_ctxcompress.ledger.replies import answered
 from langchain_ctxcompress.ledger.statement_book import StatementBook
 from langchain_ctxcompress.ledger.tasks import is_about
 from langchain_ctxcompress.ledger.value_book import ValueBook
@@ -64,14 +65,16 @@ def _after(new: Ledger, last: int) -> Ledger:
         for kind in (*Ledger.KINDS, "superseded")
     }
     done = tuple(each.model_copy(update={"order": each.order + shift}) for each in new.done)
-    return new.model_copy(update={**update, "done": done})
+    opening = new.opening and new.opening.model_copy(update={"order": new.opening.order + shift})
+    return new.model_copy(update={**update, "done": done, "opening": opening})
 
 
 def _join(old: Ledger, new: Ledger) -> Ledger:
     values = ValueBook(old.values, old.superseded)
     changes = values.add_all(new.values)
     statements = StatementBook((*old.rules, *old.facts), old.superseded)
-    statements.add_all((*new.rules, *new.facts), new.superseded, changes)
+    said = (answered(new.opening, old.asking),) if new.opening is not None and old.asking else ()
+    statements.add_all((*new.rules, *new.facts, *said), new.superseded, changes)
     values.take_out(statements.outdated)
     superseded = _superseded(old.superseded, new.superseded, values.superseded, statements.superseded)
     return Ledger(
@@ -84,6 +87,8 @@ def _join(old: Ledger, new: Ledger) -> Ledger:
         superseded=superseded,
         first_reply=new.first_reply if old.first_reply == "none" else old.first_reply,
         asked_before=old.asked_before if old.parts else new.asked_before,
+        asking=old.asking if set(new.parts) <= set(old.parts) else new.asking,
+        opening=old.opening if old.parts else new.opening,
         parts=tuple(dict.fromkeys((*old.parts, *new.parts)))[-_MAX_PARTS:],
         heard=_heard(old, new),
     )

@@ -189,6 +189,8 @@ class Ledger(BaseModel):
             extracted: it was `answered`, or answered and `finished`, or answered and said to be `undone`, or after that
             answered again, `redone`; empty for none of it.
         done: What was done in the messages extracted; of a merged ledger nothing.
+        asking: The question with which the last message extracted ends, where that is the assistant's.
+        opening: The short answer with which the first message extracted opens: what it answers was said before.
         parts: Names of the stretches of conversation it was made of, the newest 256: one merged again counts
             nothing twice.
         heard: In how many messages each topic stem was met, for the most frequent: what everybody talks about all the
@@ -210,6 +212,8 @@ class Ledger(BaseModel):
     first_reply: Literal["none", "moved_on", "not_done"] = "none"
     asked_before: Literal["", "answered", "undone", "redone", "finished"] = ""
     done: tuple[Done, ...] = ()
+    asking: str = ""
+    opening: Fact | None = None
     parts: tuple[str, ...] = ()
     heard: dict[str, int] = Field(default_factory=dict)
     schema_version: int = Field(default=SCHEMA_VERSION)

@@ -13,19 +13,16 @@ from dataclasses import dataclass
 from math import exp, log
 
 from langchain_ctxcompress.ledger.goals import Goal
+from langchain_ctxcompress.ledger.masking import mask_superseded
 from langchain_ctxcompress.ledger.records import (
     ArtifactRecord,
     Fact,
     Ledger,
-    LedgerRecord,
     Request,
     Rule,
     Superseded,
     ValueRecord,
 )
-
-CHANGED = "[changed]"
-"""Stands where a value stood that no longer holds."""
 
 _TAG = re.compile(r"<(?=[/!?A-Za-z])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u2028\u2029]")
@@ -256,42 +253,6 @@ def _statement_line(statement: Rule | Fact, superseded: tuple[Superseded, ...]) 
     if isinstance(statement, Fact) and text != statement.text and all(slot not in text for slot in statement.slots):
         text = text if statement.amended else ""
     return escape(" → ".join(filter(None, (text, *statement.amended))))
-
-
-def mask_superseded(record: LedgerRecord, superseded: Iterable[Superseded]) -> str:
-    """The text of a record with `[changed]` where a value stands that was superseded after it was said.
-
-    Args:
-        record: Any record.
-        superseded: What no longer holds.
-
-    Returns:
-        Its text.
-    """
-    text = record.text
-    sources = set(record.sources)
-    for gone in superseded:
-        if (
-            gone.whole
-            or (gone.joined and not isinstance(record, Request))
-            or gone.text not in text
-            or gone.order <= record.order
-        ):
-            continue
-        about = set(gone.key) & set(record.key)
-        if sources & set(gone.sources) or (gone.key and about == set(gone.key)):
-            text = _blank(text, gone.text)
-    return text
-
-
-def _blank(text: str, value: str) -> str:
-    """A text with a mark for a value, but not within a longer word or number, nor where it names a thing ("May's")."""
-    before, behind = (r"(?<!\w)" if value[0].isalnum() else ""), (r"(?![\w'\u2019])" if value[-1].isalnum() else "")
-    return (
-        re.sub(f"{before}{re.escape(value)}{behind}", CHANGED, text)
-        if value.isascii()
-        else text.replace(value, CHANGED)
-    )
 
 
 def _request_lines(ledger: Ledger, worth: dict[str, float]) -> list[_Line]:

@@ -8,6 +8,7 @@ from langchain_ctxcompress.ledger.lexicon import Reading, read, split_words, ste
 from langchain_ctxcompress.ledger.standing import STANDING
 
 LEAD_WORDS = 4
+_LEAST_HESITATION, _MOST_HESITATION = 2, 8
 _SHORTEST = 8
 _OPENER = re.compile(r"([^,:;.!?—–]{1,40})[,:;.!?—–]+\s+")
 _INTERJECTION = re.compile(r"\w+,\s+")
@@ -45,6 +46,12 @@ FINITE = _COPULAS | word_set(
     "has have had does can could would should must may needs isn't aren't wasn't doesn't can't won't"
 )
 _CLAUSE_WORDS = word_set("it that this what which who everything nothing anything there he she they you i we if and")
+_HESITATION = word_set(
+    """
+    um uh uhm er erm hmm hm so yeah well okay ok right like anyway oh and but äh ähm öh also ja na euh bah ben eh este
+    pues bueno allora cioè então pronto
+    """
+)
 _ADVERB_OR_NOUN = re.compile(r"(?:ly|ing|ed|tion|ness|ment|ity)$")
 
 
@@ -69,6 +76,20 @@ def trim_opening(text: str) -> str:
             break
         trimmed = trimmed[opener.end() :]
     return trimmed
+
+
+def behind_hesitation(text: str) -> str:
+    """A sentence without the small words that somebody who speaks opens with: "um so yeah I think the …".
+
+    Args:
+        text: A sentence.
+    """
+    words = text.split(" ", _MOST_HESITATION)
+    at = 0
+    while at < len(words) - 1 and words[at].lower().strip(",.…") in _HESITATION:
+        at += 1
+    rest = " ".join(words[at:])
+    return rest if at >= _LEAST_HESITATION and len(rest) >= _SHORTEST else text
 
 
 def core_of(spoken: str) -> str:

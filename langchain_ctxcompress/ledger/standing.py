@@ -63,9 +63,18 @@ def standing(reading: Reading, *, imperative: bool, question: bool) -> float:
         score += 0.9
     if imperative and reading.has("limit", "condition"):
         score += 0.3
-    if reading.has("past") and (not told or (not ordered and reading.cues["past"] < _REPORTED_WITHIN)):
+    if (
+        reading.has("past")
+        and not is_wished(reading)
+        and (not told or (not ordered and reading.cues["past"] < _REPORTED_WITHIN))
+    ):
         score -= 0.8  # "at no point did I …" tells what was
     return score - (1.0 if question else 0.0)
+
+
+def is_wished(reading: Reading) -> bool:
+    """Whether a verb of the past is none, but what somebody would rather have: "I'd rather you called me Al"."""
+    return reading.cues.get("prefer", reading.cues.get("past", 0)) < reading.cues.get("past", 0)
 
 
 def _is_verbless_ban(reading: Reading) -> bool:

@@ -78,7 +78,8 @@ class StatementBook:
                 if change.new.text in event.slots:
                     applied.add(id(change))
                     heaviest, amended = self._change(change, event)
-                    weight, told = max(weight, heaviest), told or amended
+                    renews = _RENEWED if heaviest and not event.takes_back else 0.0
+                    weight, told = max(weight, heaviest, renews), told or amended
             self._replace(event)
             renewed = None if (joined := self._succeed(event)) else self._renewed(event)
             if joined or (renewed is not None and self._is_joined(event, renewed)):
@@ -180,7 +181,7 @@ class StatementBook:
             if denies and named and not anew:  # "it is not on Tuesday but on Thursday"
                 kinds = {value.value: value.kind for value in values_of(newer.text)}
                 anew = sorted(kinds.get(slot, "") for slot in fresh) == sorted(map(kinds.get, older.slots, repeat("")))
-            same = set(older.key) <= about if denies else set(older.key) == about
+            same = set(older.key) <= about if denies or (named and anew) else set(older.key) == about
             if anew and same and older.order < newer.order:
                 self._drop(older, newer.order)
 
@@ -300,7 +301,8 @@ class StatementBook:
                 rarity = sum(1 / len(self._by_stem[word]) for word in about & topic(older))
                 smaller, larger = sorted((len(about), len(topic(older))))
                 share = shared / smaller
-                if share >= 0.5 and shared * 3 >= larger and (shared > 1 or rarity >= 0.5):
+                alone = share >= 1 and rarity >= 1  # nothing else is about it
+                if alone or (share >= 0.5 and shared * 3 >= larger and (shared > 1 or rarity >= 0.5)):
                     scored.append((share + rarity, older))
         scored.sort(key=lambda item: (-item[0], -item[1].order))
         if scored and (len(scored) == 1 or scored[0][0] > scored[1][0] + 1e-9):

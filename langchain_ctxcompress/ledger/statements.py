@@ -18,6 +18,7 @@ from langchain_ctxcompress.ledger.sentence_form import (
     BEING,
     FINITE,
     LEAD_WORDS,
+    behind_hesitation,
     behind_lead,
     core_of,
     is_definite,
@@ -26,7 +27,8 @@ from langchain_ctxcompress.ledger.sentence_form import (
     trim_opening,
     verb_of,
 )
-from langchain_ctxcompress.ledger.standing import STANDING, holding, standing
+from langchain_ctxcompress.ledger.standing import STANDING, holding, is_wished, standing
+from langchain_ctxcompress.ledger.taking_back import takes_back
 from langchain_ctxcompress.ledger.traits import is_trait
 from langchain_ctxcompress.ledger.values import FoundValue, find_values
 from langchain_ctxcompress.ledger.voice import Sentence
@@ -140,7 +142,7 @@ def judge(sentence: Sentence, novelty: float) -> Judgement:
     Returns:
         What it is and how much it weighs.
     """
-    sentence = _with_intro(sentence)
+    sentence = _with_intro(_fluent(sentence))
     spoken = trim_opening(sentence.spoken)
     text = trim_opening(sentence.text)
     reading = read(sentence.spoken)
@@ -200,7 +202,7 @@ def judge(sentence: Sentence, novelty: float) -> Judgement:
         reading,
         values,
         update=not question and (whole.has("update") or (whole.has("shift") and not _is_personal(core))),
-        takes_back="" if question else _takes_back(whole),
+        takes_back="" if question else takes_back(whole),
         definite=definite,
         question=question,
         polite=whole.has("please"),
@@ -243,6 +245,11 @@ def _is_labelled(text: str, values: tuple[FoundValue, ...]) -> bool:
     return len(split_words(rest)) <= _LABEL_REST and all(value.value not in head for value in values)
 
 
+def _fluent(sentence: Sentence) -> Sentence:
+    text, spoken = behind_hesitation(sentence.text), behind_hesitation(sentence.spoken)
+    return sentence if spoken == sentence.spoken else Sentence(text, spoken, sentence.intro, sentence.bullet)
+
+
 def _with_intro(sentence: Sentence) -> Sentence:
     """A list item together with the line that introduces it, where that line is the instruction itself."""
     if not sentence.intro or not sentence.bullet:
@@ -271,7 +278,8 @@ def _is_personal(core: str) -> bool:
 def _is_general(reading: Reading) -> bool:
     """Whether it says something of all or none: "anything that touches billing goes through Dana"."""
     passing = ("past", "now", "ack", "feel", "ask", "trouble", "done", "want")
-    passes = any(reading.cues.get(group, _OPENING_WORDS) < _OPENING_WORDS for group in passing)
+    within = {"ack": LEAD_WORDS}
+    passes = any(reading.cues.get(group, _OPENING_WORDS) < within.get(group, _OPENING_WORDS) for group in passing)
     return reading.cues.get("wide") == 0 and len(reading.content) > 1 and not passes
 
 
@@ -295,24 +303,22 @@ def _leans(reading: Reading) -> bool:
     return not reading.unspaced and len(reading.content) <= _LITTLE and not _AT_HAND.isdisjoint(reading.words)
 
 
-def _takes_back(reading: Reading) -> Literal["", "permits", "forgets"]:
-    if reading.has("forget") and (reading.unspaced or reading.cues["forget"] <= 1):
-        return "forgets"
-    # "It is no longer needed" is talk of a thing; "you no longer need to" is said to the agent.
-    return "permits" if reading.has("retract") and (reading.has("you") or reading.cues["retract"] <= 1) else ""
-
-
 def _passing(reading: Reading, *, question: bool, held: bool) -> float:
     """How much a sentence belongs to this moment alone: it asks, answers, reports, or points at what was just said."""
     score = sum(PASSING[group] for group in reading.cues if group in PASSING)
+    if not reading.unspaced and reading.cues.get("ack", 0) >= LEAD_WORDS:
+        score -= PASSING["ack"]  # "needs her okay first" answers nothing
     told = reading.has("must", "universal", "scope", "norm")
     if told and "trouble" in reading.cues:
         score -= PASSING["trouble"]  # a rule about errors is no trouble
     # "I want to see the draft before the others do" is a condition of all that follows.
     conditioned = "want" in reading.cues and reading.has("limit", "condition") and not reading.has("universal")
-    score -= PASSING["want"] / 2 if conditioned else 0.0
-    if (held or conditioned) and not question and reading.cues.get("ask", 0) >= LEAD_WORDS:
+    scoped = "want" in reading.cues and reading.has("scope")
+    score -= PASSING["want"] if scoped else PASSING["want"] / 2 if conditioned else 0.0
+    if not question and reading.cues.get("ask", 0) >= LEAD_WORDS:
         score -= PASSING["ask"]  # "keep the files where they are" asks for nothing
+    if is_wished(reading):
+        score -= PASSING["past"]
     words = len(reading.words) / (_UNSPACED_WORD if reading.unspaced else 1)
     if question:
         score += 2.2
@@ -325,6 +331,11 @@ def _passing(reading: Reading, *, question: bool, held: bool) -> float:
         score += 0.8
     if reading.words and reading.words[0] in POINTING:
         score += 1.4
-    if reading.cues.get("self") == 0 and not conditioned and not reading.unspaced and reading.words[0] in _SPEAKING:
+    if (
+        reading.cues.get("self") == 0
+        and not (conditioned or scoped)
+        and not reading.unspaced
+        and reading.words[0] in _SPEAKING
+    ):
         score += 1.0
     return score

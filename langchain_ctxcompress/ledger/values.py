@@ -55,10 +55,13 @@ _FILE_NUMBER = re.compile(r"\d{3,8}/\d{2,4}")  # of a court or an office: number
 _PLAIN_NUMBER = re.compile(rf"[+-]?(?:{_NUMBER})")
 _ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|º|ª|°|\.|e|de|:e)?", re.IGNORECASE)
 _SHOUT = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+_SIGN = "[〇零一二三四五六七八九十两]"
 _UNSPACED_VALUE = re.compile(
     r"[¥￥$€]\d[\d,.]{0,15}|(?=\d[\d,.]{0,15}+[\s\u2e80-\uffef%])"
     r"(?:\d{2,4}+年\d{1,2}月(?:\d{1,2}[日号])?|\d{1,2}+(?:月\d{1,2}[日号]?|[点時时](?:\d{1,2}分|半)?)"
     r"|\d[\d,.]{0,15}+(?:\s?[万千百]?(?:[元円块]|美元|欧元|ドル|ユーロ)|[人个個台枚件名位本席年日天%％]))"
+    # In words only where it can be nothing else: 一点 alone is "a little".
+    rf"|{_SIGN}{{1,3}}月{_SIGN}{{1,3}}[日号]|{_SIGN}{{1,3}}[点時时](?:半|整|钟|{_SIGN}刻|{_SIGN}{{1,3}}分)"
 )
 _LAST_NUMBER = re.compile(r"(?:^|\D)\d{1,2}\.\Z")  # at the end of a text no month follows that it could be the day of
 _FILE_END = re.compile(r"\.[A-Za-z]{1,5}$")
@@ -177,7 +180,7 @@ def _judge(piece: str, before: str, following: list[str]) -> tuple[str, int]:
     """The kind of a piece and how many of the following ones belong to it."""
     if not (piece[0].isdigit() or piece.isascii() or _UNSPACED.search(piece) or piece[0] in "€£¥₹₽"):
         return _month_first(piece, following)
-    if piece.isdigit() or any(char.isdigit() for char in piece):
+    if piece.isdigit() or any(char.isdigit() for char in piece) or piece[0] in _SIGN[1:-1]:
         spanning = _judge_spanning(piece, before, following)
         if spanning[0]:
             return spanning

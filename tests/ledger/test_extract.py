@@ -195,3 +195,39 @@ def test_g5_names_of_tool_arguments_are_subjects_of_values() -> None:
 def test_text_blocks_are_read_like_a_string() -> None:
     ledger = extract_records([HumanMessage([{"type": "text", "text": "Never phone my office."}], id="h")])
     assert "Never phone my office." in shown(ledger)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "um so yeah I think from here on out what I'd like is um for you to read the totals back to me okay",
+        "from now on I'd like you to read me the totals, okay",
+    ],
+)
+def test_g5_a_rule_that_is_spoken_is_a_rule(text: str) -> None:
+    assert [rule.text.endswith(text[-30:]) for rule in said(text).rules] == [True]
+
+
+@pytest.mark.parametrize(
+    ("plain", "alike"),
+    [
+        ("Anything above 750 needs Rosalind's okay first.", "Anything above 750 needs Rosalind's nod first."),
+        ("I'd rather you called me Bex.", "I'd rather you call me Bex."),
+    ],
+)
+def test_g5_a_word_in_the_middle_makes_no_small_talk_of_a_statement(plain: str, alike: str) -> None:
+    first, second = (said(text).records()[0] for text in (plain, alike))
+    assert first.weight >= second.weight / 2
+
+
+def test_what_goes_on_behind_an_ellipsis_is_one_sentence() -> None:
+    assert "The serial is on the back, let me see… it says 9TR-00X." in statements(
+        said("The serial is on the back, let me see… it says 9TR-00X.")
+    )
+    assert len(statements(said("My sister keeps bees… The hives stand in Ghent."))) == 2
+
+
+@pytest.mark.parametrize("text", ["会议定在三点半。", "会议改到十二点整。", "五月三日出发。"])
+def test_times_and_days_in_chinese_numerals_are_values(text: str) -> None:
+    assert [value.text in text for value in said(text).values] == [True]
+    assert said("请早一点来。").values == ()

@@ -221,3 +221,30 @@ def test_g5_rules_with_values_that_name_things_are_all_kept() -> None:
     for at, rule in enumerate(rules):
         ledger = merge(ledger, said(rule, start=at * 10))
     assert [rule.text for rule in ledger.rules] == rules
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "gone"),
+    [
+        ("My train lands me in Ghent at 17:05.", "They rescheduled us, landing in Ghent at 18:40 now.", "17:05"),
+        ("Use 80 columns in the listings.", "let's go 100 columns in the listings, 80 is too tight", "Use 80"),
+        ("Write to the guild in a formal tone.", "forget what I said about the tone, be casual", "formal"),
+        (
+            "Use the alias 'harbor-dev'.",
+            "don't use harbor-dev any longer, the alias is 'quay-prod' now",
+            "Use the alias",
+        ),
+        ("Always add the disclaimer at the bottom.", "You can stop adding the disclaimer.", "Always add"),
+    ],
+)
+def test_g5_what_is_stopped_forgotten_or_named_as_the_old_one_is_not_restated(
+    first: str, later: str, gone: str
+) -> None:
+    ledger = merge(said(first, "The attic smells of apples."), said(later, start=5))
+    assert gone not in shown(ledger)
+    assert later.rpartition(", ")[2] in shown(ledger)
+
+
+def test_g5_a_later_value_of_what_is_known_weighs_as_much_as_any_rule() -> None:
+    ledger = merge(said("There will be 14 guests."), said("Two more are coming so we're 16 guests now.", start=5))
+    assert [fact.weight > 0.8 for fact in ledger.facts if "16" in fact.text] == [True]

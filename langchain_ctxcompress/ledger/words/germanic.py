@@ -19,7 +19,8 @@ GERMANIC: dict[str, dict[str, str]] = {
             by_no_means for_no_reason""",
         "wide": """all any anything everything nothing nobody anyone everyone ever none no_one whoever whatever
             whichever""",
-        "scope": """from_now_on going_forward from_here_on from_this_point in_future in_the_future henceforth
+        "scope": """from_now_on going_forward from_here_on from_here_on_out from_this_point in_future
+            in_the_future henceforth
             for_the_rest for_the_remainder by_default for_now_on onwards onward as_a_rule in_general generally
             from_today starting_today for_good any_time anytime throughout moving_forward until_further_notice""",
         "condition": "until unless except as_long_as before_you after_you when_you if_you if i_say without_my",
@@ -79,13 +80,15 @@ GERMANIC: dict[str, dict[str, str]] = {
             switch switched rather_than no_longer anymore any_more revised postponed pushed rescheduled extended
             raised lowered became becomes replaced replace scratch_that changed_my_mind i_meant bumped reduced
             increased increase shifted set_to amended as_of took_over takes_over renamed swap swapped
+            second_thought second_thoughts
             bring_forward brought_forward is_now are_now 's_now now_is now_handles from_now_on cut dropped rose
             fell grew went_up went_down shortened doubled halved trimmed relocated rebooked transferred goes_up
             goes_down passed_to""",
         "shift": "now actually new after_all different sorry turns_out correct",
         "instead": "instead_of rather_than not in_place_of",
         "contrast": "but to",
-        "retract": """no_longer can_now may_now can_again may_again anymore any_more doesn't_apply don't_need_to
+        "retract": """no_longer any_longer can_stop may_stop can_skip can_drop
+            can_now may_now can_again may_again anymore any_more doesn't_apply don't_need_to
             don't_have_to lifted cancel_the_rule it's_fine_to it's_ok_to it's_okay_to back_to_normal
             isn't_necessary not_necessary not_needed isn't_needed isn't_required not_required revoke revoked
             relaxed overruled obsolete void is_over go_back_to allowed_again fine_again ok_again okay_again
