@@ -20,7 +20,7 @@ from langchain_ctxcompress import (
     PrunerConfig,
 )
 from langchain_ctxcompress.compressor import _say_defaults
-from langchain_ctxcompress.engine import CoolDown
+from langchain_ctxcompress.engine import Background, CoolDown
 from langchain_ctxcompress.errors import ConfigError
 from tests.support.conversations import exchanges
 from tests.support.models import ScriptedChatModel
@@ -154,6 +154,7 @@ def test_what_a_compressor_is_given_is_what_it_has() -> None:
     assert bare.session_id.startswith("session-")
     assert len(bare.session_id) == len("session-") + 32
     assert bare.strategy.name == "ladder"
+    assert isinstance(bare.background, Background)
 
 
 def test_what_is_no_config_is_named() -> None:

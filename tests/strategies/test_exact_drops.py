@@ -120,6 +120,7 @@ class TestTruncation:
             assert RULE in next(message.text for message in draft.messages if is_summary(message)), hard
             assert draft.reason is Reason.TRUNCATED
             assert ids(draft)[-10:] == [f"{sign}{n}" for n in range(15, 20) for sign in "ha"], "the last turns stay"
+            assert (draft.checkpoints[-1].summariser, draft.checkpoints[-1].text) == ("extractive", "")
         assert min(hard - draft.tokens for hard, draft in drafts.items()) == 1, "the last token is taken"
 
     def test_whether_it_is_restated_or_not_the_ledger_of_the_checkpoint_keeps_it(self) -> None:

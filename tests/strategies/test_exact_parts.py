@@ -24,6 +24,7 @@ from langchain_ctxcompress.storage import Quote
 from langchain_ctxcompress.strategies import ClearTools, CompressionDraft, Ladder, MiddleOut, Pack, TopDownTruncation
 from langchain_ctxcompress.strategies.ageing import AgeRule, age, checkpoint_name, merge_checkpoints
 from langchain_ctxcompress.strategies.band_mapping import DEFAULT_BANDS, check_bands
+from langchain_ctxcompress.strategies.band_tasks import apply_compression_results
 from langchain_ctxcompress.strategies.bands import Bands
 from langchain_ctxcompress.strategies.base import CompressionRequest, Reason, RungReport, Steps
 from langchain_ctxcompress.strategies.clear_tools import Clearing, ToolUse, Weighed, tool_uses
@@ -91,6 +92,8 @@ class TestPack:
     def test_what_is_no_message_is_named_by_its_place(self) -> None:
         with pytest.raises(InvalidMessagesError, match=r"^item 1 of recent is a str"):
             pack_messages(recent=[HumanMessage("x"), "y"], max_tokens=500)  # type: ignore[list-item]
+        with pytest.raises(InvalidMessagesError, match=r"^recent is "):
+            pack_messages(recent="x", max_tokens=500)  # type: ignore[arg-type]
 
     def test_what_is_told_is_rendered_in_its_order(self) -> None:
         (message,) = pack_messages(outline="Kyoto", summaries=["one", "", "three"], long_term="trains", max_tokens=500)
@@ -384,6 +387,18 @@ class TestClearTools:
             messages += look(n, "same".ljust(400) if n in (4, 6) else f"{n:03}".ljust(400, "o"), **args)
         assert [one.place for one, _ in self.weigh(messages).chosen if one.repeated] == [10]
 
+    def test_arguments_that_json_cannot_hold_are_compared_too(self) -> None:
+        messages: list[BaseMessage] = [HumanMessage("Go.", id="task")]
+        for n in range(12):
+            same = n in (3, 4, 6)
+            args = {"raw": b"x" if n != 3 else b"y"} if same else {"n": n}
+            messages += look(n, "same".ljust(400) if same else f"{n:03}".ljust(400, "o"), **args)
+        counted = replace(LETTERS, count=lambda found: [len(message.text) for message in found])
+        request = replace(of(talk(1), limits(100, 90_000, 100)), tools=counted)
+        request = replace(request, messages=tuple(messages), sizes=tuple(counted.count(messages)))
+        weighed = ClearTools().weigh(replace(request, urgency=PruneUrgency.SOFT))
+        assert [one.place for one, _ in weighed.chosen if one.repeated] == [10]
+
     def test_results_in_blocks_are_compared_by_what_they_hold(self) -> None:
         """Blocks that say the same are the same; a text that says what blocks would is not."""
         block = [{"type": "text", "text": "o" * 400, "raw": b"x"}]
@@ -615,6 +630,10 @@ class TestBands:
         assert resting.rungs[0].detail == "12 of 12 messages stay as they were (cooling_down)"
         _, larger = self.draft(*[TaskResult("x" * 300)] * 12)
         assert (larger.degraded, larger.reason) == (False, Reason.NOT_SMALLER)
+
+    def test_what_is_no_list_of_tasks_is_named(self) -> None:
+        with pytest.raises(ConfigError, match=r"^results is 7: it must be a list of BandTasks"):
+            apply_compression_results(talk(1), 7)  # type: ignore[arg-type]
 
     def test_three_causes_are_named(self) -> None:
         _, draft = self.draft(*[TaskResult("", TaskFailure.ERROR, f"cause {n}") for n in range(5)])

@@ -395,6 +395,8 @@ class TestMiddle:
     def test_never_more_than_half_of_what_replacing_frees(self) -> None:
         found = [self.asked(talk(pairs), 90_000, 99_000, 90_000) for pairs in (13, 14)]
         assert found[1] - found[0] == 50, "of a pair more, half"
+        odd = self.asked([*talk(13), HumanMessage("x" * 51, id="x")], 90_000, 99_000, 90_000)
+        assert isinstance(odd, int)
 
     def test_what_stands_there_already_takes_of_it(self) -> None:
         summary, known = standing("s" * 120)

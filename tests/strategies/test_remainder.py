@@ -52,3 +52,11 @@ def test_a_list_of_one_is_sound(kind: type[BaseMessage]) -> None:
     assert left.is_sound
     left.drop([0])
     assert left.is_sound
+
+
+def test_a_list_that_began_with_a_question_and_has_lost_it_is_not_sound_as_it_is() -> None:
+    """An earlier rung may have left it so."""
+    left = Remainder(request_for(exchanges(2)[1:], began_with_human=True))
+    assert not left.is_sound
+    left.drop([0])
+    assert left.is_sound
