@@ -23,7 +23,7 @@ from langchain_ctxcompress.errors import InvalidMessagesError
 from langchain_ctxcompress.storage import Quote
 from langchain_ctxcompress.strategies import ClearTools, CompressionDraft, Ladder, MiddleOut, Pack, TopDownTruncation
 from langchain_ctxcompress.strategies.ageing import AgeRule, age, checkpoint_name, merge_checkpoints
-from langchain_ctxcompress.strategies.band_mapping import DEFAULT_BANDS, check_bands
+from langchain_ctxcompress.strategies.band_mapping import DEFAULT_BANDS, check_bands, map_turns_to_bands
 from langchain_ctxcompress.strategies.band_tasks import apply_compression_results
 from langchain_ctxcompress.strategies.bands import Bands
 from langchain_ctxcompress.strategies.base import CompressionRequest, Reason, RungReport, Steps
@@ -140,6 +140,8 @@ class TestTopDown:
         assert opening(request, {0}) == set(), "the newest question begins what is kept"
         answers_first = of(messages[2:], limits(10, 20))
         assert opening(answers_first, {2}) == set(), "it did not begin with a question before"
+        lost = of(messages[2:4], limits(10, 20), began_with_human=True)
+        assert opening(lost, {0}) == {0}, "an earlier rung took the question"
 
     def test_places_are_dropped_until_the_target_is_reached_to_the_token(self) -> None:
         request = of(talk(10), limits(100, 200), overhead_tokens=30)
@@ -634,6 +636,8 @@ class TestBands:
     def test_what_is_no_list_of_tasks_is_named(self) -> None:
         with pytest.raises(ConfigError, match=r"^results is 7: it must be a list of BandTasks"):
             apply_compression_results(talk(1), 7)  # type: ignore[arg-type]
+        with pytest.raises(ConfigError, match=r"^turns is 7: it must be a list of turns, as split_turns gives$"):
+            map_turns_to_bands(7, DEFAULT_BANDS)  # type: ignore[arg-type]
 
     def test_three_causes_are_named(self) -> None:
         _, draft = self.draft(*[TaskResult("", TaskFailure.ERROR, f"cause {n}") for n in range(5)])
