@@ -161,6 +161,8 @@ def test_what_is_no_config_is_named() -> None:
     with pytest.raises(ConfigError) as caught:
         ContextCompressor(config=8_000)  # type: ignore[arg-type]
     assert str(caught.value) == "config is 8000: it must be a PrunerConfig, such as PrunerConfig.for_limit(8000)"
+    with pytest.raises(ConfigError, match=r"^session_id is 5: it must be a str\b"):
+        ContextCompressor(config=CONFIG, session_id=5)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="mode is 'nobody'"):
         ContextCompressor(config=PrunerConfig.for_limit(900, mode="nobody"))
 

@@ -25,9 +25,9 @@ _CLOCK = re.compile(r"(?<!\d)(\d{1,2})(?:[:h.](\d{2})(?!\d))?\s?([ap]\.?m\b|uhr\
 _MONTH = any_of(MONTHS)
 _DATE = re.compile(
     rf"(?=[\d{''.join(sorted({name[0] for name in MONTHS}))}])(?:"
-    rf"(?<!\d)(?:\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[./]\d{{1,2}}"
-    rf"|\d{{1,2}}[^\s\d]{{0,2}}\s(?:of |de )?{_MONTH}\b)"
-    rf"|\b{_MONTH}\.?\s\d{{1,2}}(?!\d)|\d{{1,2}}月\d{{1,2}})"
+    rf"(?=\d)(?:(?<!\d)(?:\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[./]\d{{1,2}}"
+    rf"|\d{{1,2}}[^\s\d]{{0,2}}\s(?:of |de )?{_MONTH}\b)|\d{{1,2}}月\d{{1,2}})"
+    rf"|\b{_MONTH}\.?\s\d{{1,2}}(?!\d))"
 )
 _LETTERS = re.compile(r"[^\W\d_]+|\n")
 _BETWEEN_DIGITS = re.compile(r"[^\d ]+|(?<=\d) (?=\d)")

@@ -57,7 +57,7 @@ _ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|º|ª|°|\.|e|de|:e)?", re.IG
 _SHOUT = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _SIGN = "[〇零一二三四五六七八九十两]"
 _UNSPACED_VALUE = re.compile(
-    r"[¥￥$€]\d[\d,.]{0,15}|(?=\d[\d,.]{0,15}+[\s\u2e80-\uffef%])"
+    r"[¥￥$€]\d[\d,.]{0,15}|(?=[0-9\d][0-9\d,.]{0,15}+[\s\u2e80-\uffef%])"
     r"(?:\d{2,4}+年\d{1,2}月(?:\d{1,2}[日号])?|\d{1,2}+(?:月\d{1,2}[日号]?|[点時时](?:\d{1,2}分|半)?)"
     r"|\d[\d,.]{0,15}+(?:\s?[万千百]?(?:[元円块]|美元|欧元|ドル|ユーロ)|[人个個台枚件名位本席年日天%％]))"
     # In words only where it can be nothing else: 一点 alone is "a little".

@@ -22,7 +22,9 @@ _RULE_SIGNS = "-=_#~+<>"
 _MOST_LABEL = 81
 """Characters between the signs of a labelled rule."""
 
-_BEGIN_LABEL = re.compile(r"\b(?:begin|start|anfang|début|inicio|inizio|início|开始|開始)\b", re.IGNORECASE)
+_BEGIN_LABEL = re.compile(
+    r"(?=[abdis开開][enté始])\b(?:begin|start|anfang|début|ini(?:cio|zio)|início|[开開]始)\b", re.IGNORECASE
+)
 _MAIL_HEADER = re.compile(
     r"\s*(?:From|To|Cc|Bcc|Subject|Sent|Date|Reply-To|Von|An|Betreff|De|À|Objet|Para|Asunto)\s?:\s"
 )
