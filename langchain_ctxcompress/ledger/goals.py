@@ -167,7 +167,8 @@ def same_text(text: str) -> str:
 def update_goal(goal: Goal, updates: GoalUpdates, *, now: datetime | None = None) -> Goal:
     """Apply what a model reported to a goal (G3).
 
-    A checkpoint of the same text takes the new status, an artifact of the same path the new action, a new one is
+    A checkpoint of the same text takes the new status, but one that is completed is opened again only by
+    `IN-PROGRESS`: `PENDING` may be a list of steps that was written from memory. An artifact of the same path the new action, a new one is
     added. A decision is only ever added or locked: no update can unlock or remove one.
 
     Args:
@@ -189,6 +190,8 @@ def update_goal(goal: Goal, updates: GoalUpdates, *, now: datetime | None = None
         known = checkpoints.get(same_text(step.text), GoalCheckpoint(text=step.text))
         if known.status == step.status and same_text(step.text) in checkpoints:
             continue
+        if known.status == "completed" and step.status == "pending":
+            continue  # a list of steps written from memory undoes nothing; work on it again does
         completed_at = (step.completed_at or moment) if step.status == "completed" else None
         changed = known.model_copy(update={"status": step.status, "completed_at": completed_at})
         checkpoints[same_text(step.text)] = changed

@@ -69,9 +69,16 @@ def test_g3_a_locked_decision_cannot_be_undone() -> None:
 def test_g1_a_completed_checkpoint_loses_its_time_when_it_is_open_again() -> None:
     done = GoalCheckpoint(text="Run it", status="completed", completed_at=NOON)
     updated = update_goal(
-        Goal(description="x", checkpoints=(done,)), parse_goal_markers("[CHECKPOINT] Run it - PENDING")
+        Goal(description="x", checkpoints=(done,)), parse_goal_markers("[CHECKPOINT] Run it - IN-PROGRESS")
     )
+    assert updated.checkpoints[0].status == "in-progress"
     assert updated.checkpoints[0].completed_at is None
+
+
+def test_g3_a_list_of_steps_written_from_memory_does_not_undo_what_is_completed() -> None:
+    done = GoalCheckpoint(text="Run it", status="completed", completed_at=NOON)
+    goal = Goal(description="x", checkpoints=(done,))
+    assert update_goal(goal, parse_goal_markers("[CHECKPOINT] Run it - PENDING")) == goal
 
 
 @given(st.text(max_size=300))
