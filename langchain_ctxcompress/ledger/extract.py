@@ -25,6 +25,7 @@ from langchain_ctxcompress.ledger.replies import answered, is_short_answer, ques
 from langchain_ctxcompress.ledger.request_status import reply_of, request_weight, shorten_request
 from langchain_ctxcompress.ledger.statements import FACT_WEIGHT, Judgement, judge
 from langchain_ctxcompress.ledger.subjects import measured_things, subject_of, subject_of_key
+from langchain_ctxcompress.ledger.succession import speaks_of_a_way
 from langchain_ctxcompress.ledger.taking_back import taken_back
 from langchain_ctxcompress.ledger.tasks import MOST_TEXT, main_stems, may_be_carried_out, told_weight, with_terms
 from langchain_ctxcompress.ledger.values import FoundValue
@@ -178,6 +179,8 @@ def _add_statement(draft: LedgerDraft, judged: Judgement, place: _Place, *, valu
     if kind == "moment" and not judged.question and judged.takes_back == "" and _tells_a_value(judged, said_values):
         # Little on its own, yet it may give anew what an earlier message said: what is known of that decides.
         kind, weight = "fact", min(weight, FACT_WEIGHT)
+    if kind == "moment" and any(speaks_of_a_way(judged.text, value) for value in said_values):
+        kind, weight = "fact", min(weight, FACT_WEIGHT)  # "can you push the table to 20:30?"
     if kind == "moment" or values_alone:
         return
     if behind:

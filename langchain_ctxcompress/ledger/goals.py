@@ -168,8 +168,8 @@ def update_goal(goal: Goal, updates: GoalUpdates, *, now: datetime | None = None
     """Apply what a model reported to a goal (G3).
 
     A checkpoint of the same text takes the new status, but one that is completed is opened again only by
-    `IN-PROGRESS`: `PENDING` may be a list of steps that was written from memory. An artifact of the same path the new action, a new one is
-    added. A decision is only ever added or locked: no update can unlock or remove one.
+    `IN-PROGRESS`: `PENDING` may be a list of steps that was written from memory. An artifact of the same path takes
+    the new action, a new one is added. A decision is only ever added or locked: no update can unlock or remove one.
 
     Args:
         goal: The goal; it is not changed.

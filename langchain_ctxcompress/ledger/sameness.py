@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from itertools import repeat
 
-from langchain_ctxcompress.ledger.lexicon import split_words, stem, word_set
+from langchain_ctxcompress.ledger.frame import values_of
+from langchain_ctxcompress.ledger.lexicon import read, split_words, stem, word_set
 from langchain_ctxcompress.ledger.records import Fact, Rule
 from langchain_ctxcompress.ledger.succession import speaks_of_a_way
 
@@ -44,3 +46,25 @@ def tells_of_change(statement: Statement) -> bool:
 def are_bare_facts(*statements: Statement) -> bool:
     """Whether all are facts without a value."""
     return all(isinstance(statement, Fact) and not statement.slots for statement in statements)
+
+
+def asks(statement: Statement) -> bool:
+    """Whether a statement is a question: a change that is asked for may be denied."""
+    return statement.text.endswith(("?", "？", "؟"))
+
+
+def names_anew(older: Statement, newer: Statement) -> bool:
+    """Whether a later statement names the values of an earlier one beside new ones of their form, and its thing.
+
+    Args:
+        older: The earlier one.
+        newer: The later one.
+    """
+    about, denies = set(newer.key), read(newer.text).has("not", "instead")
+    fresh = [slot for slot in newer.slots if slot not in older.slots]
+    named = bool(older.slots) and set(older.slots) < set(newer.slots)
+    anew = named and sorted(map(form_of, fresh)) == sorted(map(form_of, older.slots))
+    if denies and named and not anew:  # "it is not on Tuesday but on Thursday"
+        kinds = {value.value: value.kind for value in values_of(newer.text)}
+        anew = sorted(kinds.get(slot, "") for slot in fresh) == sorted(map(kinds.get, older.slots, repeat("")))
+    return anew and set(older.key) <= about

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import repeat
 
-from langchain_ctxcompress.ledger.frame import values_of
 from langchain_ctxcompress.ledger.lexicon import read, split_words, stem
 from langchain_ctxcompress.ledger.records import Fact, Rule, Superseded, ValueRecord
-from langchain_ctxcompress.ledger.sameness import Statement, are_bare_facts, form_of, signature, tells_of_change, topic
+from langchain_ctxcompress.ledger.sameness import (
+    Statement,
+    are_bare_facts,
+    asks,
+    names_anew,
+    signature,
+    tells_of_change,
+    topic,
+)
 from langchain_ctxcompress.ledger.succession import (
     Succession,
     changed_value,
@@ -119,6 +125,7 @@ class StatementBook:
             The weight of the heaviest of them, and whether the sentence with the new value was joined to one of them.
         """
         weight, amended = 0.0, False
+        asked = newer is not None and asks(newer)
         for statement in self._saying(change.old):
             if statement.order >= change.new.order:
                 continue
@@ -126,13 +133,13 @@ class StatementBook:
             about = set(statement.key) - {statement.verb}
             if (
                 newer is not None
-                and not change.bare
+                and not (change.bare or asked)
                 and about <= {*newer.key, *change.new.key}
                 and len(statement.slots) == 1
             ):
                 self._drop(statement, change.new.order)
                 continue
-            if change.bare or newer is None:
+            if change.bare or asked or newer is None:
                 said = newer.text if newer is not None else f"{change.new.subject}: {change.new.text}".strip(": ")
                 if said not in statement.amended:
                     joined = (*statement.amended, said)[-_MAX_AMENDMENTS:]
@@ -172,17 +179,8 @@ class StatementBook:
         "701 tiles for the lighthouse instead of 148" leaves no "148 tiles for the lighthouse". Where the old value is
         not named, two values of one thing may both hold, as the codes of two houses do.
         """
-        about = set(newer.key)
-        denies = read(newer.text).has("not", "instead")
-        for older, _ in self._near(about):
-            fresh = [slot for slot in newer.slots if slot not in older.slots]
-            named = older.slots and set(older.slots) < set(newer.slots)
-            anew = named and sorted(map(form_of, fresh)) == sorted(map(form_of, older.slots))
-            if denies and named and not anew:  # "it is not on Tuesday but on Thursday"
-                kinds = {value.value: value.kind for value in values_of(newer.text)}
-                anew = sorted(kinds.get(slot, "") for slot in fresh) == sorted(map(kinds.get, older.slots, repeat("")))
-            same = set(older.key) <= about if denies or (named and anew) else set(older.key) == about
-            if anew and same and older.order < newer.order:
+        for older, _ in self._near(set(newer.key)):
+            if older.order < newer.order and names_anew(older, newer):
                 self._drop(older, newer.order)
 
     def _succeed(self, newer: Statement) -> bool:
@@ -199,7 +197,7 @@ class StatementBook:
             if values is not None:
                 kind, shorter = succession(older.text, newer.text, values, update=newer.update, definite=older.definite)
                 if kind:
-                    found.append((kind, shorter, older))
+                    found.append(("likely" if asks(newer) else kind, shorter, older))
             elif are_bare_facts(newer, older) and says_all_of(older.key, newer.text):
                 found.append(("likely", False, older))
         found += [("likely", True, older) for older in self._ways_to_reach(newer)] if not found else []

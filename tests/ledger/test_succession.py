@@ -248,3 +248,17 @@ def test_g5_what_is_stopped_forgotten_or_named_as_the_old_one_is_not_restated(
 def test_g5_a_later_value_of_what_is_known_weighs_as_much_as_any_rule() -> None:
     ledger = merge(said("There will be 14 guests."), said("Two more are coming so we're 16 guests now.", start=5))
     assert [fact.weight > 0.8 for fact in ledger.facts if "16" in fact.text] == [True]
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ("The table at Osteria Lume is booked for 19:30.", "can you push the table to 20:30?"),
+        ("The dentist is at 9:15.", "Could you move the dentist to 11:40?"),
+    ],
+)
+def test_g5_a_change_that_is_asked_for_stands_behind_what_it_changes(first: str, later: str) -> None:
+    ledger = merge(said(first, "The attic smells of apples."), said(later, start=5))
+    assert f"- {first} → {later}" in shown(ledger)
+    apart = merge(said(first), said("Is there a bus to Bruges at 9:20?", start=5))
+    assert "→" not in shown(apart)
