@@ -168,7 +168,6 @@ def _expressions(record: dict[str, Any]) -> list[str]:
             f" 64 kB and 1 MB that are made to be hard for it. {len(rows) - len(over)} took under {limit} ms for 1 MB."
             f" The others, below, took {growth[0]:.0f} to {growth[-1]:.0f} times as long for 16 times the text:"
             f" {len(many)} find something at every second character or more often, {len(few)} try many forms at each."
-            " `_DOCUMENT_WORD` is given at most 200 characters at a time, `_OVERFLOW` 4,000."
         ),
         "\n".join(table),
         f"```sh\n{record['command']}\n```",
