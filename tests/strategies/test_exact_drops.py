@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
-from langchain_ctxcompress import PrunerConfig, pin
+from langchain_ctxcompress import ContextCompressor, PrunerConfig, pin
 from langchain_ctxcompress.ledger import Goal, Ledger
 from langchain_ctxcompress.ledger.goal_set import GoalSet
 from langchain_ctxcompress.messages import content_hash
@@ -20,6 +20,7 @@ from langchain_ctxcompress.strategies.cutting import cut_message
 from langchain_ctxcompress.strategies.emergency import SMALLEST_SUMMARY, _compact_largest
 from langchain_ctxcompress.strategies.rendering import read_ledger, read_summaries, render_summary
 from langchain_ctxcompress.strategies.replacing import altered, dropped, reworded
+from tests.laws.judge import STRATEGIES
 from tests.strategies.requests import LETTERS, outcome_of, request_for
 from tests.support.legality import is_summary
 
@@ -462,6 +463,16 @@ class TestEmergency:
         under = outcome_of(Emergency(), of(messages, limits(10, 501, 10)))
         assert under.rungs == (RungReport("emergency", 0, Reason.BELOW_HARD_LIMIT),)
         assert outcome_of(Emergency(), of(messages, limits(10, 500, 10))).tokens < 500
+
+    def test_results_and_nothing_else_stay_whatever_their_size(self) -> None:
+        """Without a call none of them is legal, and no list at all is worse for a model."""
+        messages: list[BaseMessage] = [ToolMessage("o" * 400, tool_call_id=f"c{n}", id=f"t{n}") for n in range(3)]
+        draft = outcome_of(Emergency(), of(messages, limits(10, 90, 10)))
+        assert draft.messages == tuple(messages)
+        assert draft.rungs == (RungReport("emergency", 0, Reason.PROTECTED_SET_OVER_HARD_LIMIT),)
+        for strategy in STRATEGIES:
+            compressor = ContextCompressor(config=PrunerConfig.for_limit(50), strategy=strategy)
+            assert compressor.compress(messages).messages == messages, strategy
 
     def test_what_cannot_fit_is_said_to_be_what_must_stay(self) -> None:
         messages = [*talk(2, 200), HumanMessage("?" * 100, id="q")]
