@@ -14,7 +14,7 @@ from langgraph.store.base import BaseStore
 from langchain_ctxcompress.storage import SessionHistory, SnapshotStore, encode_message, open_store
 from tests.messages.drawn import call
 from tests.storage.test_codec import BLOCKS, EVERY_TYPE, OWN_KEYS, same, values
-from tests.storage.test_history import ODD_IDS
+from tests.storage.test_history_sessions import ODD_IDS
 from tests.support.conversations import conversations
 from tests.support.postgres import BACKENDS, location
 
