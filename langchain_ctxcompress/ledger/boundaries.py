@@ -24,7 +24,7 @@ _LONGEST_SHIELD = 160
 _WIDE_MARKS = "。！？｡।॥؟۔"
 _CLOSERS = "\"'”’»)]」』*_"
 _MARK = re.compile(
-    rf"[{_WIDE_MARKS}]|[.!?…](?=[{re.escape(_CLOSERS)}]?\s)[{re.escape(_CLOSERS)}]?|;(?=\s)",
+    rf"[{_WIDE_MARKS}]|[.!?…](?=[{re.escape(_CLOSERS)}]?\s)[{re.escape(_CLOSERS)}]?|[.!?…](?=##|==|~~)|;(?=\s)",
 )
 _OPENERS = "\"'`“„«‘(['¿¡*_「『"
 _MOST_LETTERS = 4
@@ -77,7 +77,8 @@ def sentence_ends(text: str) -> Iterator[int]:
             if at + 1 != last or not _begins_anew(text, last + 1):
                 continue
             end = last + 1
-        if text[at] in _WIDE_MARKS or _ends_sentence(text, start, at, end, cased=cased and at - start < _LONG):
+        marked = text[end : end + 1] in {"#", "=", "~"}  # markup follows without a space: "that's all.###END###"
+        if text[at] in _WIDE_MARKS or marked or _ends_sentence(text, start, at, end, cased=cased and at - start < _LONG):
             start = end
             yield end
 

@@ -326,7 +326,8 @@ def _judge_without_digits(piece: str, before: str) -> str:
         return _path_or_branch(piece, before)
     if before in BRANCH_WORDS and ("-" in piece or "_" in piece):
         return "branch"
-    if "." in piece and piece.lower() not in ABBREVIATIONS and _FILE.fullmatch(piece):
+    initials = max(map(len, piece.split("."))) == 1  # "P.S", "J.R.R"
+    if "." in piece and not initials and piece.lower() not in ABBREVIATIONS and _FILE.fullmatch(piece):
         return "host" if _HOST.fullmatch(piece) and piece.count(".") > 1 else "path"
     return "id" if _SHOUT.fullmatch(piece) else ""
 

@@ -50,7 +50,19 @@ def test_g5_values_are_found_with_their_kind(text: str, kind: str, value: str) -
 
 
 @pytest.mark.parametrize(
-    "text", ["and/or", "e.g. this", "I'd say so.", "well-known", "15-inch", "may I", "U.S.", "it's fine..."]
+    "text",
+    [
+        "and/or",
+        "e.g. this",
+        "I'd say so.",
+        "well-known",
+        "15-inch",
+        "may I",
+        "U.S.",
+        "it's fine...",
+        "P.S. hi",
+        "J.R.R. T",
+    ],
 )
 def test_plain_words_are_no_values(text: str) -> None:
     assert list(find_values(text)) == []

@@ -37,6 +37,7 @@ def test_sentences_are_bounded(text: str) -> None:
         ("pls dont ring me. also no fish. thx", ["pls dont ring me.", "also no fish.", "thx"]),
         ("Be here at 6 a.m. The gate is shut.", ["Be here at 6 a.m.", "The gate is shut."]),
         ("It costs 40. We pay 30.", ["It costs 40.", "We pay 30."]),
+        ("That is all.###DONE### Our van has two seats.", ["That is all.", "###DONE### Our van has two seats."]),
     ],
 )
 def test_sentences_end_at_their_marks_only(text: str, parts: list[str]) -> None:
