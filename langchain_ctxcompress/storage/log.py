@@ -63,6 +63,8 @@ class SessionLog(LogReader):
         self._last_order = 0
         self._known: OrderedDict[str, str] = OrderedDict()
         self._unpointed: list[dict[str, list[Ref]]] = []
+        self._writing = 0
+        self._side_by_side = False
         self.epoch = ""
         """Changes whenever something is removed from the session, by whomever; `""` before it is known."""
 
@@ -86,7 +88,7 @@ class SessionLog(LogReader):
             tokens = size_of([said[entry.order] for entry in fresh], self._count)
             puts, head, own = self._segment_puts(fresh, tokens)
             try:
-                yield [*puts, head]
+                yield from self._put([*puts, head])
             except BaseException:  # a step that is cancelled here may write them after all: then they count as copies
                 with self._lock:
                     self._tokens -= tokens
@@ -95,9 +97,29 @@ class SessionLog(LogReader):
             self._named = True
             with self._lock:
                 self._unpointed.append(own)
+            while self._ends_side_by_side():
+                yield from self._put([self._head()])
         self._remember(entries)
         yield from self._point()
         return len(fresh)
+
+    def _put(self, puts: list[Any]) -> StoreSteps[None]:
+        """Write what has a head with it. Two steps that do so at once may arrive in another order than they began."""
+        with self._lock:
+            self._side_by_side = self._side_by_side or self._writing > 0
+            self._writing += 1
+        try:
+            yield puts
+        finally:
+            with self._lock:
+                self._writing -= 1
+
+    def _ends_side_by_side(self) -> bool:
+        """Whether this step is the last of several that wrote a head: what arrived last may not be the newest."""
+        with self._lock:
+            last = self._side_by_side and not self._writing
+            self._side_by_side = self._side_by_side and not last
+            return last
 
     def _point(self) -> StoreSteps[None]:
         """Let the index name what was written; what a step did not come to, the next one does."""
@@ -161,14 +183,12 @@ class SessionLog(LogReader):
         from langgraph.store.base import PutOp
 
         chunks = list(in_segments(entries))
-        now = datetime.now(UTC).isoformat()
         with self._lock:
             first = self._segments
             self._segments += len(chunks)
             self._messages += len(entries)
             self._tokens += tokens
-            self._started = self._started or now
-            head = head_value(self._segments, self._messages, self._tokens, self._started, now)
+            head = self._head()
         puts: list[Any] = []
         own: dict[str, list[Ref]] = {}
         for number, chunk in enumerate(chunks, first):
@@ -179,7 +199,16 @@ class SessionLog(LogReader):
                 own.setdefault(entry.message_id, []).append(ref)
         if not self._named:
             puts.append(PutOp(self._keys.sessions, self._keys.session_key, self._name(), index=False))
-        return puts, PutOp(self._keys.writers, self._writer, head, index=False), own
+        return puts, head, own
+
+    def _head(self) -> Any:
+        """The put for the writer's head: what it has written until now."""
+        from langgraph.store.base import PutOp
+
+        now = datetime.now(UTC).isoformat()
+        self._started = self._started or now
+        value = head_value(self._segments, self._messages, self._tokens, self._started, now)
+        return PutOp(self._keys.writers, self._writer, value, index=False)
 
     def _name(self) -> dict[str, Any]:
         return {"schema_version": SCHEMA_VERSION, "session_id": json.dumps(self.session_id), "epoch": self.epoch}

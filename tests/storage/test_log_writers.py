@@ -6,6 +6,8 @@ import threading
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from langgraph.store.memory import InMemoryStore
 
 from langchain_ctxcompress import ContextCompressor, PrunerConfig
@@ -43,6 +45,29 @@ class TestThreads:
         for name in range(6):
             own = [message_id for message_id in ids if message_id.startswith(f"{name}-")]
             assert own == [f"{name}-{number}" for number in range(20)]
+
+
+class TestAtOnce:
+    @given(st.lists(st.integers(0, 5), max_size=60), st.integers(2, 6))
+    def test_what_is_known_of_the_session_is_right_in_whatever_order_writes_arrive(
+        self, order: list[int], tasks: int
+    ) -> None:
+        store = InMemoryStore()
+        one = history(store)
+        steps = {task: one.append_steps([says(f"said {task}", f"m{task}")]) for task in range(tasks)}
+        asked: dict[int, Any] = {}
+        done: dict[int, Any] = {}
+        for drawn in [*order, *(task for _ in range(200) for task in range(tasks))]:
+            task = drawn % tasks
+            if task in asked:
+                done[task] = store.batch(asked.pop(task))  # it arrives; that the step hears of it comes later
+            elif task in steps:
+                try:
+                    asked[task] = steps[task].send(done.pop(task, None))
+                except StopIteration:
+                    del steps[task]
+        assert not steps
+        assert history(store).info().messages == len(history(store).messages()) == tasks
 
 
 class TestRevisions:
