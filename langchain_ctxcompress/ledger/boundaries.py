@@ -77,8 +77,8 @@ def sentence_ends(text: str) -> Iterator[int]:
             if at + 1 != last or not _begins_anew(text, last + 1):
                 continue
             end = last + 1
-        marked = text[end : end + 1] in {"#", "=", "~"}  # markup follows without a space: "that's all.###END###"
-        if text[at] in _WIDE_MARKS or marked or _ends_sentence(text, start, at, end, cased=cased and at - start < _LONG):
+        sure = text[at] in _WIDE_MARKS or text[end : end + 1] in {"#", "=", "~"}  # markup: "that's all.###END###"
+        if sure or _ends_sentence(text, start, at, end, cased=cased and at - start < _LONG):
             start = end
             yield end
 
