@@ -13,7 +13,6 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
-from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
@@ -21,18 +20,13 @@ from langchain_core.messages import BaseMessage
 
 from langchain_ctxcompress.storage.entries import Entry, Said
 from langchain_ctxcompress.storage.index import Ref, news, point, refs_in
-from langchain_ctxcompress.storage.keys import SessionKeys, encode_label, segment_key
+from langchain_ctxcompress.storage.keys import SessionKeys, encode_label
 from langchain_ctxcompress.storage.log_reader import LogReader
 from langchain_ctxcompress.storage.records import SCHEMA_VERSION
-from langchain_ctxcompress.storage.segments import (
-    SEGMENT_CHARS,
-    SEGMENT_ENTRIES,
-    head_value,
-    in_segments,
-    segment_value,
-)
+from langchain_ctxcompress.storage.segments import SEGMENT_CHARS, SEGMENT_ENTRIES
 from langchain_ctxcompress.storage.steps import StoreSteps
 from langchain_ctxcompress.storage.totals import CountMessages, size_of
+from langchain_ctxcompress.storage.writer import Writer
 
 MOST_KNOWN = 16_384
 """Messages that a log remembers to have written, so that a list that is appended again asks the store nothing. What is
@@ -53,18 +47,12 @@ class SessionLog(LogReader):
     def __init__(self, keys: SessionKeys, session_id: str, count: CountMessages | None = None) -> None:
         super().__init__(keys, session_id)
         self._count = count
-        self._writer = uuid4().hex
+        self._writer = Writer(keys)
         self._lock = threading.Lock()
         self._named = False
-        self._segments = 0
-        self._messages = 0
-        self._tokens = 0
-        self._started: str | None = None
         self._last_order = 0
         self._known: OrderedDict[str, str] = OrderedDict()
         self._unpointed: list[dict[str, list[Ref]]] = []
-        self._writing = 0
-        self._side_by_side = False
         self.epoch = ""
         """Changes whenever something is removed from the session, by whomever; `""` before it is known."""
 
@@ -86,40 +74,13 @@ class SessionLog(LogReader):
         if fresh:
             said = {entry.order: message for entry, message in zip(entries, messages, strict=True)}
             tokens = size_of([said[entry.order] for entry in fresh], self._count)
-            puts, head, own = self._segment_puts(fresh, tokens)
-            try:
-                yield from self._put([*puts, head])
-            except BaseException:  # a step that is cancelled here may write them after all: then they count as copies
-                with self._lock:
-                    self._tokens -= tokens
-                    self._messages -= len(fresh)  # they count when they are written after all
-                raise
+            own = yield from self._writer.write(fresh, tokens, [] if self._named else [self._naming()])
             self._named = True
             with self._lock:
                 self._unpointed.append(own)
-            while self._ends_side_by_side():
-                yield from self._put([self._head()])
         self._remember(entries)
         yield from self._point()
         return len(fresh)
-
-    def _put(self, puts: list[Any]) -> StoreSteps[None]:
-        """Write what has a head with it. Two steps that do so at once may arrive in another order than they began."""
-        with self._lock:
-            self._side_by_side = self._side_by_side or self._writing > 0
-            self._writing += 1
-        try:
-            yield puts
-        finally:
-            with self._lock:
-                self._writing -= 1
-
-    def _ends_side_by_side(self) -> bool:
-        """Whether this step is the last of several that wrote a head: what arrived last may not be the newest."""
-        with self._lock:
-            last = self._side_by_side and not self._writing
-            self._side_by_side = self._side_by_side and not last
-            return last
 
     def _point(self) -> StoreSteps[None]:
         """Let the index name what was written; what a step did not come to, the next one does."""
@@ -157,7 +118,7 @@ class SessionLog(LogReader):
             if not self._named and not epoch:
                 return True  # nobody has written yet
             # Cleared, or some of it forgotten: a new log, so that no head speaks of segments that are gone.
-            self._writer, self._segments, self._messages, self._tokens, self._started = uuid4().hex, 0, 0, 0, None
+            self._writer = Writer(self._keys)
             self._known.clear()
             self._unpointed.clear()
             self.epoch, self._named = epoch or uuid4().hex, bool(epoch)
@@ -178,49 +139,21 @@ class SessionLog(LogReader):
             while len(self._known) > MOST_KNOWN:
                 self._known.popitem(last=False)
 
-    def _segment_puts(self, entries: list[Entry], tokens: int) -> tuple[list[Any], Any, dict[str, list[Ref]]]:
-        """The puts for the segments and for the writer's head, and the references to the entries by message."""
+    def _naming(self) -> Any:
+        """The put that says that the session is there, and under which epoch."""
         from langgraph.store.base import PutOp
 
-        chunks = list(in_segments(entries))
-        with self._lock:
-            first = self._segments
-            self._segments += len(chunks)
-            self._messages += len(entries)
-            self._tokens += tokens
-            head = self._head()
-        puts: list[Any] = []
-        own: dict[str, list[Ref]] = {}
-        for number, chunk in enumerate(chunks, first):
-            value = segment_value(chunk)
-            puts.append(PutOp(self._keys.log(self._writer), segment_key(number), value, index=False))
-            for entry in chunk:
-                ref = [entry.record, entry.content, self._writer, number, entry.order]
-                own.setdefault(entry.message_id, []).append(ref)
-        if not self._named:
-            puts.append(PutOp(self._keys.sessions, self._keys.session_key, self._name(), index=False))
-        return puts, head, own
-
-    def _head(self) -> Any:
-        """The put for the writer's head: what it has written until now."""
-        from langgraph.store.base import PutOp
-
-        now = datetime.now(UTC).isoformat()
-        self._started = self._started or now
-        value = head_value(self._segments, self._messages, self._tokens, self._started, now)
-        return PutOp(self._keys.writers, self._writer, value, index=False)
-
-    def _name(self) -> dict[str, Any]:
-        return {"schema_version": SCHEMA_VERSION, "session_id": json.dumps(self.session_id), "epoch": self.epoch}
+        name = {"schema_version": SCHEMA_VERSION, "session_id": json.dumps(self.session_id), "epoch": self.epoch}
+        return PutOp(self._keys.sessions, self._keys.session_key, name, index=False)
 
     def begin_epoch(self) -> StoreSteps[None]:
         """Tell every other log of this session that what it remembers does not hold any more."""
-        from langgraph.store.base import GetOp, PutOp
+        from langgraph.store.base import GetOp
 
         if (yield [GetOp(self._keys.sessions, self._keys.session_key)])[0] is not None:
             with self._lock:
                 self.epoch = uuid4().hex
-            yield [PutOp(self._keys.sessions, self._keys.session_key, self._name(), index=False)]
+            yield [self._naming()]
 
     def forget(self, message_ids: Collection[str]) -> None:
         """Take notice that messages were removed: they are new again when they are appended again."""
