@@ -30,7 +30,16 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.ge
 
 # A failing conversation of 400 messages is long to print; that must not hide what failed.
 LONG_EXAMPLE = "ignore:Generating overly large repr:hypothesis.errors.HypothesisWarning"
-WHOLE_SESSIONS = {"test_check_strategy.py", "test_matrix.py", "test_interrupted.py"}
+WHOLE_SESSIONS = {
+    "test_background.py",
+    "test_check_strategy.py",
+    "test_events.py",
+    "test_faults_page.py",
+    "test_faulty_models.py",
+    "test_interrupted.py",
+    "test_matrix.py",
+    "test_weighing.py",
+}
 REPEATING = {"laws", "realdata", "fuzz", "support_tests"} | WHOLE_SESSIONS
 LOCAL_HOSTS = ("127.", "::1", "localhost")
 
