@@ -145,33 +145,39 @@ def test_pins_are_really_set_and_newest_humans_really_there() -> None:
     assert all(newest_human(messages) for messages in lists)
 
 
+EACH = [pytest.param(4, id="a fourth of them"), pytest.param(1, id="all of them", marks=pytest.mark.slow)]
+
+
 @pytest.fixture(scope="module")
-def runs() -> dict[Path, Run]:
+def runs() -> dict[tuple[Path, int], Run]:
     """Finished runs of the command line, one for each file, for all tests that look at them."""
     return {}
 
 
 @pytest.fixture
-def run(path: Path, runs: dict[Path, Run], tmp_path: Path) -> Run:
-    """Gives the finished run over `path`, the file it wrote and the store it filled."""
-    if path not in runs:
-        out, store = tmp_path / "out.jsonl", tmp_path / "originals.sqlite"
-        command = [sys.executable, "-m", "langchain_ctxcompress.cli", "compress", str(path), "--limit", str(LIMIT)]
+def run(path: Path, each: int, runs: dict[tuple[Path, int], Run], tmp_path: Path) -> Run:
+    """Gives the finished run over each so many of `path`, the file it wrote and the store it filled."""
+    if (path, each) not in runs:
+        given, out, store = tmp_path / path.name, tmp_path / "out.jsonl", tmp_path / "originals.sqlite"
+        lines = [json.dumps(record) + "\n" for record in realdata.records(path)[::each]]
+        given.write_text("".join(lines), encoding="utf-8")
+        command = [sys.executable, "-m", "langchain_ctxcompress.cli", "compress", str(given), "--limit", str(LIMIT)]
         command += ["--out", str(out), "--store", f"sqlite:{store}"]
         done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300, check=False)
-        runs[path] = done, out, store
-    return runs[path]
+        runs[path, each] = done, out, store
+    return runs[path, each]
 
 
 @pytest.mark.parametrize("path", FILES)
-def test_every_conversation_through_the_command_line(path: Path, run: Run) -> None:
+@pytest.mark.parametrize("each", EACH)
+def test_every_conversation_through_the_command_line(path: Path, each: int, run: Run) -> None:
     process, out, _ = run
     assert "Traceback" not in process.stderr
-    recordings = realdata.load(path)
+    recordings = realdata.load(path)[::each]
     fits = all(independent_tokens(protected(recording.messages)) <= LIMIT for recording in recordings)
     assert process.returncode in ({0} if fits else {0, 1}), process.stderr
     written = realdata.records(out)
-    assert [record["id"] for record in written] == [record["id"] for record in realdata.records(path)]
+    assert [record["id"] for record in written] == [record["id"] for record in realdata.records(path)[::each]]
     found = {
         recording.name: wrong
         for recording, record in zip(recordings, written, strict=True)
@@ -189,7 +195,8 @@ def judged_without_marks(output: list[BaseMessage], original: Sequence[BaseMessa
 
 
 @pytest.mark.parametrize("path", FILES)
-def test_every_original_comes_back_from_the_store_of_the_command_line(path: Path, run: Run) -> None:
+@pytest.mark.parametrize("each", EACH)
+def test_every_original_comes_back_from_the_store_of_the_command_line(path: Path, each: int, run: Run) -> None:
     """Another process reads the file: what is missing in a conversation stands, in its order, in one session."""
     process, out, path_of_store = run
     assert "Traceback" not in process.stderr
@@ -202,7 +209,7 @@ def test_every_original_comes_back_from_the_store_of_the_command_line(path: Path
         for said in set(archives[-1]):
             holding[said].append(number)
     found: dict[str, list[str]] = {}
-    for recording, record in zip(realdata.load(path), realdata.records(out), strict=True):
+    for recording, record in zip(realdata.load(path)[::each], realdata.records(out), strict=True):
         left = Counter(as_bytes(message, with_id=False) for message in convert_to_messages(record["messages"]))
         missing: list[str] = []
         for message in recording.messages:
