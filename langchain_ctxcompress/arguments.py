@@ -7,6 +7,7 @@ of texts, too. What a caller passed is not repeated beyond numbers and `None`: i
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 from numbers import Real
 
 from langchain_ctxcompress.errors import ConfigError
@@ -25,9 +26,22 @@ def check_kind(name: str, value: object, kind: type | tuple[type, ...], wanted: 
         ConfigError: It is none.
     """
     if not isinstance(value, kind):
-        shown = repr(value) if value is None or isinstance(value, Real) else f"a {type(value).__name__}"
-        msg = f"{name} is {shown}: it must be {wanted}"
-        raise ConfigError(msg)
+        raise _wrong(name, value, wanted)
+
+
+def check_callable(name: str, value: object, wanted: str) -> None:
+    """Refuse what cannot be called.
+
+    Args:
+        name: What the argument is called.
+        value: What was passed.
+        wanted: What it has to be, in words.
+
+    Raises:
+        ConfigError: It cannot be called.
+    """
+    if not callable(value):
+        raise _wrong(name, value, wanted)
 
 
 def check_text(name: str, value: object) -> None:
@@ -54,7 +68,7 @@ def check_least(name: str, value: object, least: float = 0, *, unit: str = "") -
     """
     if not isinstance(value, Real):
         check_kind(name, value, Real, "a number")
-    elif not value >= least:  # type: ignore[operator]  # a Real is comparable, which its stubs do not say
+    elif value < least or not value <= inf:  # NaN is in no order
         msg = f"{name} is {value}: it must be {least} or more{f', in {unit}' if unit else ''}"
         raise ConfigError(msg)
 
@@ -73,3 +87,8 @@ def check_ids(name: str, ids: Iterable[str]) -> tuple[str, ...]:
     for place, one in enumerate(given):
         check_text(f"item {place} of {name}", one)
     return given
+
+
+def _wrong(name: str, value: object, wanted: str) -> ConfigError:
+    shown = repr(value) if value is None or isinstance(value, Real) else f"a {type(value).__name__}"
+    return ConfigError(f"{name} is {shown}: it must be {wanted}")

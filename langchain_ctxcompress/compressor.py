@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from langchain_core.messages import BaseMessage
 
-from langchain_ctxcompress.arguments import check_kind
+from langchain_ctxcompress.arguments import check_callable, check_kind, check_text
 from langchain_ctxcompress.limits import PrunerConfig
 from langchain_ctxcompress.messages import require_list
 from langchain_ctxcompress.plans import A_CONFIG, Plans
@@ -80,14 +80,14 @@ class ContextCompressor(Plans):
         from langchain_ctxcompress.summarize import resolve_mode, summariser_of
         from langchain_ctxcompress.tokens import MessageCounter
 
-        for name, given, kind, wanted in (
-            ("session_id", session_id, str, "a str"),
-            ("cooldown", cooldown, CoolDown, "a CoolDown"),
-            ("redact", redact, Callable, "a callable that is given a message and returns one"),
-            ("on_event", on_event, Callable, "a callable that is given a CompressionEvent"),
-        ):
-            if given is not None:
-                check_kind(name, given, kind, wanted)  # type: ignore[arg-type]  # Callable is one to isinstance
+        if session_id is not None:
+            check_text("session_id", session_id)
+        if cooldown is not None:
+            check_kind("cooldown", cooldown, CoolDown, "a CoolDown")
+        if redact is not None:
+            check_callable("redact", redact, "a callable that is given a message and returns one")
+        if on_event is not None:
+            check_callable("on_event", on_event, "a callable that is given a CompressionEvent")
         self.config_given = config is not None
         if config is None:
             config = PrunerConfig()

@@ -73,7 +73,8 @@ def reached(tests: Sequence[str], name: str) -> dict[str, Any]:
         pytest(
             "--cov", "--cov-context=test", "--cov-report=", "--cov-fail-under=0", *tests, MEASURED=str(found.resolve())
         )
-    return json.loads(found.read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+    measured: dict[str, Any] = json.loads(found.read_text(encoding="utf-8"))
+    return measured
 
 
 def tests_of(mutant: Mutant, known: dict[str, Any]) -> list[str]:

@@ -11,8 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
-from langgraph.store.base import PutOp
-from langgraph.store.memory import InMemoryStore
 
 from langchain_ctxcompress import (
     ChatModelSummariser,
@@ -29,21 +27,11 @@ from langchain_ctxcompress import (
 from langchain_ctxcompress.engine import CoolDown
 from langchain_ctxcompress.errors import ConfigError, InvalidMessagesError, StorageError, TokenCountError
 from tests.laws.judge import STRATEGIES, as_bytes
+from tests.storage.stores import WatchedStore
 from tests.support.conversations import conversations, exchanges, pinned
 from tests.support.models import ScriptedChatModel
 
 CONFIG = PrunerConfig.for_limit(1_500)
-
-
-class Watched(InMemoryStore):
-    """A store that counts what is written."""
-
-    writes = 0
-
-    def batch(self, ops: Any) -> list[Any]:
-        ops = list(ops)
-        self.writes += sum(isinstance(op, PutOp) for op in ops)
-        return super().batch(ops)
 
 
 # compress
@@ -98,13 +86,13 @@ def test_overhead_counts_for_the_limits_and_in_the_sizes() -> None:
 
 def test_switched_off_every_list_stays_as_it_is() -> None:
     messages = [*exchanges(60), AIMessage("", tool_calls=[{"name": "f", "args": {}, "id": "c"}]), HumanMessage("?")]
-    store = Watched()
+    store = WatchedStore()
     compressor = ContextCompressor(config=PrunerConfig.for_limit(100, enabled=False), store=store)
     for force in (False, True):
         result = compressor.compress(messages, force=force)
         assert (result.outcome, result.reason) == ("noop", "disabled")
         assert result.messages == messages
-    assert store.writes == 0
+    assert store.writes() == 0
 
 
 def test_force_compresses_whatever_the_limits_say() -> None:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import BaseMessage
-from langgraph.store.base import PutOp
 from langgraph.store.memory import InMemoryStore
 
 from langchain_ctxcompress import (
@@ -18,22 +15,12 @@ from langchain_ctxcompress import (
     PruneUrgency,
     Reason,
 )
+from tests.storage.stores import WatchedStore
 from tests.support.conversations import agent_run, conversations, exchanges
 from tests.support.models import ScriptedChatModel
 from tests.support.sizes import independent_tokens
 
 CONFIG = PrunerConfig.for_limit(1_500)
-
-
-class Watched(InMemoryStore):
-    """A store that counts what is written."""
-
-    writes = 0
-
-    def batch(self, ops: Any) -> list[Any]:
-        ops = list(ops)
-        self.writes += sum(isinstance(op, PutOp) for op in ops)
-        return super().batch(ops)
 
 
 # plan
@@ -42,10 +29,10 @@ class Watched(InMemoryStore):
 @pytest.mark.parametrize("force", [False, True])
 @pytest.mark.parametrize("messages", [exchanges(2), exchanges(60), [], agent_run(30)], ids=["few", "many", "no", "run"])
 def test_a_plan_calls_no_model_and_writes_nothing(messages: list[BaseMessage], force: bool) -> None:
-    model, store = ScriptedChatModel("a summary"), Watched()
+    model, store = ScriptedChatModel("a summary"), WatchedStore()
     compressor = ContextCompressor(model, config=CONFIG, store=store)
     compressor.plan(messages, force=force)
-    assert (model.calls, store.writes) == (0, 0)
+    assert (model.calls, store.writes()) == (0, 0)
     assert compressor.history().checkpoints() == []
 
 

@@ -29,11 +29,8 @@ def should_trigger_soft_prune(window: ContextWindow, config: PrunerConfig) -> bo
     Raises:
         ConfigError: An argument is of the wrong kind.
     """
-    try:
-        return window.total_token_estimate >= config.soft_limit_tokens
-    except AttributeError:
-        _check(window, config)
-        raise
+    _check(window, config)
+    return window.total_token_estimate >= config.soft_limit_tokens
 
 
 def should_trigger_hard_prune(window: ContextWindow, config: PrunerConfig) -> bool:
@@ -42,11 +39,8 @@ def should_trigger_hard_prune(window: ContextWindow, config: PrunerConfig) -> bo
     Raises:
         ConfigError: An argument is of the wrong kind.
     """
-    try:
-        return window.total_token_estimate >= config.hard_limit_tokens
-    except AttributeError:
-        _check(window, config)
-        raise
+    _check(window, config)
+    return window.total_token_estimate >= config.hard_limit_tokens
 
 
 def classify_prune_urgency(window: ContextWindow, config: PrunerConfig) -> PruneUrgency:
@@ -70,19 +64,16 @@ def select_turns_for_summarization(window: ContextWindow, config: PrunerConfig) 
     Raises:
         ConfigError: An argument is of the wrong kind.
     """
-    try:
-        turns = [turn for turn in window.turns if not turn.is_summary]
-        middle = range(config.pinned_prefix_turns, len(turns) - config.recent_turns)
-    except AttributeError:
-        _check(window, config)
-        raise
+    _check(window, config)
+    turns = [turn for turn in window.turns if not turn.is_summary]
+    middle = range(config.pinned_prefix_turns, len(turns) - config.recent_turns)
     newest = _newest_human_turns(turns)
     candidates = [turns[place] for place in middle if turns[place].pinned is not True and place not in newest]
     return candidates if len(candidates) >= config.min_candidate_turns else []
 
 
 def _check(window: object, config: object) -> None:
-    """Name the argument of the wrong kind, if one is."""
+    """Refuse an argument of the wrong kind."""
     check_kind("window", window, ContextWindow, "a ContextWindow, as ContextWindow.of makes of messages")
     check_kind("config", config, PrunerConfig, "a PrunerConfig")
 

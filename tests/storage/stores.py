@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from langgraph.store.base import BaseStore, Op, Result
+from langgraph.store.base import BaseStore, Op, PutOp, Result
 from langgraph.store.memory import InMemoryStore
 
 
@@ -36,6 +36,10 @@ class WatchedStore(BaseStore):
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         return self.batch(ops)
+
+    def writes(self) -> int:
+        """How many writes were asked for."""
+        return sum(isinstance(op, PutOp) for op in self.ops)
 
     def forget(self) -> None:
         """Forgets what was asked so far."""

@@ -25,7 +25,7 @@ from langchain_ctxcompress import (
 from langchain_ctxcompress.engine import CompressionResult
 from langchain_ctxcompress.strategies import Bands, resolve_strategy, strategy_names
 from tests.laws.judge import as_bytes, voice_lost
-from tests.strategies.test_band_runner import said
+from tests.strategies.band_doors import said
 from tests.strategies.test_band_tasks import text_of, without_text
 from tests.support.conversations import agent_run, conversations, copied, exchanges
 from tests.support.legality import mark_kind, protected_indices, violations

@@ -16,8 +16,8 @@ from langchain_ctxcompress.strategies.remembering import Remembered, ledger_of, 
 from langchain_ctxcompress.strategies.rendering import read_summaries, render_summary
 from langchain_ctxcompress.strategies.replacing import nothing_read, summarised
 from langchain_ctxcompress.strategies.summarising import WrittenSummary
+from tests.strategies.lettered import GOAL, RULE, ids, limits, of, standing, talk
 from tests.strategies.requests import outcome_of
-from tests.strategies.test_exact_drops import GOAL, RULE, ids, limits, of, standing, talk
 from tests.support.legality import is_summary
 
 CALM = {"keep_human_tokens": 0, "ledger": False}
